@@ -17,6 +17,7 @@ help:
 	@echo 'make provider    build the provider for the guest'
 	@echo 'make install     module and provider for this machine'
 	@echo 'make uninstall   take them out again'
+	@echo 'make format      bring C++ files into the style that make check asks for'
 	@echo 'make clean       remove build/'
 	@echo
 	@echo 'Everything is made under build/; SKERRY_BUILD=DIR puts it elsewhere.'
@@ -42,10 +43,13 @@ qemu:
 modules provider:
 	@$(RUN) scripts/build $@
 
+format:
+	@$(RUN) scripts/format
+
 install uninstall:
 	@$(RUN) scripts/$@
 
 clean:
 	@$(RUN) rm -rf --one-file-system $(or $(SKERRY_BUILD),build)
 
-.PHONY: help demo test check unit selftests qemu modules provider install uninstall clean
+.PHONY: help demo test check unit selftests qemu modules provider format install uninstall clean

@@ -78,23 +78,24 @@ lock_build()
 # if it fails
 step()
 {
-	local name=$1 text=$2 log=$LOG/$1.log start=$SECONDS rc
+	# these names are seen by what it calls
+	local _text=$2 _log=$LOG/$1.log _start=$SECONDS _rc
 	shift 2
 
-	printf -- '-- %s ... ' "$text"
+	printf -- '-- %s ... ' "$_text"
 	# not in an || list: that would switch off -e inside
 	set +e
-	(set -e; "$@") > "$log" 2>&1 < /dev/null 9>&-
-	rc=$?
+	(set -e; "$@") > "$_log" 2>&1 < /dev/null 9>&-
+	_rc=$?
 	set -e
-	if [ $rc = 0 ]; then
-		printf '%d s\n' $((SECONDS - start))
+	if [ $_rc = 0 ]; then
+		printf '%d s\n' $((SECONDS - _start))
 		return 0
 	fi
-	printf 'FAILED after %d s (exit status %d)\n' $((SECONDS - start)) $rc
-	printf '   end of %s:\n' "$log"
-	tail -n 40 "$log" | sed 's/^/   | /'
-	return $rc
+	printf 'FAILED after %d s (exit status %d)\n' $((SECONDS - _start)) $_rc
+	printf '   end of %s:\n' "$_log"
+	tail -n 40 "$_log" | sed 's/^/   | /'
+	return $_rc
 }
 
 # hash_of PATH... - content hash of files and whole folders; strings that are
@@ -143,9 +144,11 @@ debian_mirror()
 {
 	local sites
 
+	# shellcheck disable=SC2016 # the names are apt's
 	sites=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' \
 		'Origin: Debian' 'Label: Debian' 2>/dev/null | sort -u || true)
 	if [ -z "$sites" ]; then
+		# shellcheck disable=SC2016
 		sites=$(apt-get indextargets --format '$(SITE)' \
 			'Created-By: Packages' 2>/dev/null |
 			grep -E '/debian/?$' | sort -u || true)

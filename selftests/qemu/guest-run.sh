@@ -98,7 +98,9 @@ run_one()
 	wait
 	rmdir $CGROUP 2> /dev/null || { sleep 1; rmdir $CGROUP; }
 
-	[ $status != 124 ] && [ $status != 137 ] || fault "took longer than $limit s"
+	case $status in
+	124 | 137) fault "took longer than $limit s" ;;
+	esac
 	clean_up
 	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
 		fault "kernel log: $(head -n 1 /run/trouble)"
@@ -113,7 +115,7 @@ while read -r test; do
 	run_one "$test"
 done < /skerry/tests
 
-if [ "$LINK" = skerry ] && [ -d /sys/module/skerry ]; then
+if [ "${LINK:-}" = skerry ] && [ -d /sys/module/skerry ]; then
 	name=unload
 	echo "@begin unload 60" >&3
 	if modprobe -r skerry; then

@@ -67,11 +67,13 @@ test)
 	bash "$HERE/guest-run.sh"
 	;;
 demo)
-	bash "$HERE/demo.sh" >&3 2> /tmp/demo.err || {
-		echo "demo: FAILED"
-		sed 's/^/# /' /tmp/demo.err
-		dmesg | tail -n 30 | sed 's/^/# /'
-	} >&3
+	dmesg -C
+	if bash "$HERE/demo.sh" >&3 2> /tmp/demo.err; then
+		echo "@demo ok" >&3
+	else
+		sed 's/^/   | /' /tmp/demo.err >&3
+		dmesg | tail -n 30 | sed 's/^/   | /' >&3
+	fi
 	;;
 shell)
 	echo "skerry: a shell in the guest; exit switches it off"
