@@ -122,7 +122,8 @@ struct skr_pkt {
  *
  * Proves every length before it is used. A header version other than 0, an
  * opcode that does not exist and a packet too short for its headers, pad and
- * ICRC are refused. A packet whose opcode has no payload must have none.
+ * ICRC are refused. A packet whose opcode has no payload must have neither
+ * payload nor pad; its lengths contradict each other otherwise.
  *
  * Context: any.
  * Return: SKR_DROP_NONE, or the reason.
