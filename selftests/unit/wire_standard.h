@@ -234,6 +234,23 @@ inline Bytes encode(const Opcode &op, const skr_pkt &p)
 	return w.bytes();
 }
 
+inline std::uint32_t flags(const Opcode &op)
+{
+	std::uint32_t f = op.payload ? SKR_HAS_PAYLOAD : 0;
+
+	f |= op.role == Role::request ? SKR_IS_REQUEST : 0;
+	f |= op.role == Role::response ? SKR_IS_RESPONSE : 0;
+	f |= op.kind == Kind::send ? SKR_IS_SEND : 0;
+	f |= op.kind == Kind::write ? SKR_IS_WRITE : 0;
+	f |= op.kind == Kind::read ? SKR_IS_READ : 0;
+	f |= op.kind == Kind::atomic ? SKR_IS_ATOMIC : 0;
+	f |= op.place == Place::first || op.place == Place::only ? SKR_IS_FIRST : 0;
+	f |= op.place == Place::last || op.place == Place::only ? SKR_IS_LAST : 0;
+	for (const std::string &name : headers(op))
+		f |= header(name).flag;
+	return f;
+}
+
 /* The facts as skr_parse() has to find them, in fields that the opcode has */
 inline skr_pkt random_facts(const Opcode &op, std::uint32_t payload, std::mt19937_64 &rng)
 {
@@ -241,15 +258,7 @@ inline skr_pkt random_facts(const Opcode &op, std::uint32_t payload, std::mt1993
 	skr_pkt p;
 
 	std::memset(&p, 0, sizeof(p));
-	p.flags = op.payload ? SKR_HAS_PAYLOAD : 0;
-	p.flags |= op.role == Role::request ? SKR_IS_REQUEST : 0;
-	p.flags |= op.role == Role::response ? SKR_IS_RESPONSE : 0;
-	p.flags |= op.kind == Kind::send ? SKR_IS_SEND : 0;
-	p.flags |= op.kind == Kind::write ? SKR_IS_WRITE : 0;
-	p.flags |= op.kind == Kind::read ? SKR_IS_READ : 0;
-	p.flags |= op.kind == Kind::atomic ? SKR_IS_ATOMIC : 0;
-	p.flags |= op.place == Place::first || op.place == Place::only ? SKR_IS_FIRST : 0;
-	p.flags |= op.place == Place::last || op.place == Place::only ? SKR_IS_LAST : 0;
+	p.flags = flags(op);
 	p.opcode = op.code;
 	p.bth_flags = static_cast<std::uint8_t>(u(2) << 6);
 	p.pad = static_cast<std::uint8_t>((4 - payload % 4) % 4);
@@ -262,7 +271,6 @@ inline skr_pkt random_facts(const Opcode &op, std::uint32_t payload, std::mt1993
 	p.hdr_bytes = static_cast<std::uint8_t>(header_bytes(op));
 	p.payload_bytes = payload;
 	for (const std::string &name : headers(op)) {
-		p.flags |= header(name).flag;
 		if (name == "XRCETH") {
 			p.srqn = static_cast<std::uint32_t>(u(24));
 		} else if (name == "DETH") {
