@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+
+# Variables that the targets understand, handed on through sudo
+PASS := $(foreach v,KERNEL T LINK LANE SKERRY_BUILD KVER DESTDIR,$(if $($(v)),$(v)='$($(v))'))
+RUN := $(if $(filter 0,$(shell id -u)),env,sudo env) $(PASS)
+
+help:
+	@echo 'make demo        two hosts talk RDMA through skerry, in a virtual machine'
+	@echo 'make test        unit tests, static checks, all selftests on both kernels'
+	@echo '                 T="GLOB..."      only these: unit, check/NAME, FOLDER/NAME'
+	@echo '                 KERNEL=6.12|7.3  only this kernel (demo: 7.3 if not given)'
+	@echo 'make check       static checks only'
+	@echo 'make unit        unit tests only'
+	@echo 'make selftests   selftests in the guests only'
+	@echo 'make qemu        a shell in the guest'
+	@echo 'make modules     build the module for the guest kernels'
+	@echo 'make provider    build the provider for the guest'
+	@echo 'make install     module and provider for this machine'
+	@echo 'make uninstall   take them out again'
+	@echo 'make format      bring C++ files into the style that make check asks for'
+	@echo 'make clean       remove build/'
+	@echo
+	@echo 'Everything is made under build/; SKERRY_BUILD=DIR puts it elsewhere.'
+
+demo:
+	@$(RUN) scripts/run-demo
+
+test:
+	@$(RUN) scripts/run-tests
+
+check:
+	@$(RUN) T='check/*' scripts/run-tests
+
+unit:
+	@$(RUN) T=unit scripts/run-tests
+
+selftests:
+	@$(RUN) T='$(or $(T),*/*.sh */*.py)' scripts/run-tests
+
+qemu:
+	@$(RUN) scripts/run-shell
+
+modules provider:
+	@$(RUN) scripts/build $@
+
+format:
+	@$(RUN) scripts/format
+
+install uninstall:
+	@$(RUN) scripts/$@
+
+clean:
+	@$(RUN) rm -rf --one-file-system $(or $(SKERRY_BUILD),build)
+
+.PHONY: help demo test check unit selftests qemu modules provider format install uninstall clean

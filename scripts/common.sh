@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# shellcheck shell=bash
+#
+# Sourced by every script of the lab: where things are, steps that are timed
+# and logged, stamps that let a later run skip what is unchanged, and commands
+# run inside the guest root.
+
+set -euo pipefail
+umask 022
+export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=${SKERRY_BUILD:-$TOP/build}
+mkdir -p "$BUILD"
+BUILD=$(cd "$BUILD" && pwd)
+ROOT=$BUILD/root
+LOG=$BUILD/log
+STAMP=$BUILD/stamp
+mkdir -p "$LOG" "$STAMP"
+
+# What the guest runs. KERNEL chooses one, empty means both.
+ALL_KERNELS="6.12 7.3"
+KERNEL=${KERNEL:-}
+# Link type under test. LINK=rxe runs the lab on the kernel's own soft RoCE,
+# without building module and provider: for work on the lab itself.
+LINK=${LINK:-skerry}
+
+export SKERRY_BUILD=$BUILD KERNEL LINK
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+[ "$(uname -m)" = x86_64 ] || die "the lab runs on x86-64 only"
+
+# need_root - chroot and mount need it; make calls these scripts through sudo
+need_root()
+{
+	[ "$(id -u)" = 0 ] || die "must run as root: use make, which calls sudo where needed"
+}
+
+# chosen_kernels - the kernels to build for and boot, one a line
+chosen_kernels()
+{
+	local k found=
+
+	for k in $ALL_KERNELS; do
+		if [ -z "$KERNEL" ] || [ "$KERNEL" = "$k" ]; then
+			echo "$k"
+			found=1
+		fi
+	done
+	[ -n "$found" ] || die "KERNEL=$KERNEL is none of: $ALL_KERNELS"
+}
+
+# kernel_release SHORT - full name of an installed guest kernel (uname -r)
+kernel_release()
+{
+	cat "$BUILD/kernel-$1"
+}
+
+# lock_build - one run at a time in a build directory; children inherit it
+lock_build()
+{
+	[ "${SKERRY_LOCKED:-}" != "$BUILD" ] || return 0
+	exec 9> "$BUILD/.lock"
+	if ! flock -n 9; then
+		echo "waiting for another run in $BUILD"
+		flock 9
+	fi
+	export SKERRY_LOCKED=$BUILD
+}
+
+# step NAME TEXT CMD... - run one long step: say what it does and, after it,
+# how long it took; its output goes to build/log/NAME.log, whose end is shown
+# if it fails
+step()
+{
+	# these names are seen by what it calls
+	local _text=$2 _log=$LOG/$1.log _start=$SECONDS _rc
+	shift 2
+
+	printf -- '-- %s ... ' "$_text"
+	# not in an || list: that would switch off -e inside
+	set +e
+	(set -e; "$@") > "$_log" 2>&1 < /dev/null 9>&-
+	_rc=$?
+	set -e
+	if [ $_rc = 0 ]; then
+		printf '%d s\n' $((SECONDS - _start))
+		return 0
+	fi
+	printf 'FAILED after %d s (exit status %d)\n' $((SECONDS - _start)) $_rc
+	printf '   end of %s:\n' "$_log"
+	tail -n 40 "$_log" | sed 's/^/   | /'
+	return $_rc
+}
+
+# hash_of PATH... - content hash of files and whole folders; strings that are
+# no path count as they are
+hash_of()
+{
+	local p
+
+	for p in "$@"; do
+		if [ -d "$p" ]; then
+			(cd "$p" && find . -type f -print0 | sort -z |
+				xargs -0r sha256sum)
+		elif [ -f "$p" ]; then
+			sha256sum < "$p"
+		else
+			printf '%s\n' "$p"
+		fi
+	done | sha256sum | cut -d' ' -f1
+}
+
+# fresh NAME HASH - was step NAME done with these inputs?
+fresh()
+{
+	[ -f "$STAMP/$1" ] && [ "$(cat "$STAMP/$1")" = "$2" ]
+}
+
+# stamp NAME HASH - remember that it was
+stamp()
+{
+	printf '%s\n' "$2" > "$STAMP/$1"
+}
+
+# in_root CMD... - run CMD in the guest root. Its /proc lives in a mount
+# namespace of its own, so that it is gone on every way out, and a PID
+# namespace takes everything that CMD started with it.
+in_root()
+{
+	unshare --mount --pid --fork --kill-child --mount-proc="$ROOT/proc" \
+		chroot "$ROOT" /usr/bin/env -i \
+		HOME=/root TERM=dumb LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# debian_mirror - the Debian mirror that this host's apt uses; empty: unknown
+debian_mirror()
+{
+	local sites
+
+	# shellcheck disable=SC2016 # the names are apt's
+	sites=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' \
+		'Origin: Debian' 'Label: Debian' 2>/dev/null | sort -u || true)
+	if [ -z "$sites" ]; then
+		# shellcheck disable=SC2016
+		sites=$(apt-get indextargets --format '$(SITE)' \
+			'Created-By: Packages' 2>/dev/null |
+			grep -E '/debian/?$' | sort -u || true)
+	fi
+	head -n 1 <<< "$sites"
+}

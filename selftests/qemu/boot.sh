@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# Boot a guest once and wait for its end.
+# Usage: boot.sh KERNEL PAYLOAD DIR [--shell]
+#	KERNEL	6.12 or 7.3, as in build/boot/
+#	PAYLOAD	tar archive to unpack over the root (see scripts/payload)
+#	DIR	gets console.log and verdict
+# Exit status: 0 if the guest came to its orderly end.
+
+. "$(dirname "$0")/../../scripts/common.sh"
+need_root
+
+k=$1 payload=$2 dir=$3 shell=${4:-}
+BOOT_LIMIT=240	# seconds without a word from a booting guest
+SLACK=90	# seconds that a test may take beyond its own time-out
+
+command_line="root=/dev/vda panic=-1 oops=panic panic_on_warn=1 kfence.sample_interval=100"
+command_line+=" loglevel=5 console=ttyS0 net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60"
+
+# accelerator - KVM where it truly boots this kernel, else emulation. An open
+# of /dev/kvm proves nothing, so try it, once a boot of the host.
+accelerator()
+{
+	local verdict=$BUILD/kvm key
+
+	key="$(cat /proc/sys/kernel/random/boot_id) $(qemu-system-x86_64 --version | head -n 1)"
+	if [ ! -f "$verdict" ] || [ "$(head -n 1 "$verdict")" != "$key" ]; then
+		if [ -w /dev/kvm ] && timeout 20 qemu-system-x86_64 -accel kvm -cpu host \
+			-smp 2 -m 1024 -nodefaults -display none -no-reboot -nic none \
+			-kernel "$BUILD/boot/vmlinuz-$k" -initrd "$BUILD/boot/initrd-$k" \
+			-serial "file:$LOG/kvm-probe.log" < /dev/null > /dev/null 2>&1 \
+			-append "console=ttyS0 panic=-1 quiet skerry.probe" &&
+			grep -q 'skerry: this kernel boots' "$LOG/kvm-probe.log"; then
+			printf '%s\nkvm\n' "$key" > "$verdict"
+		else
+			printf '%s\ntcg\n' "$key" > "$verdict"
+		fi
+	fi
+	sed -n 2p "$verdict"
+}
+
+# quiet_limit - how long the guest may say nothing now
+quiet_limit()
+{
+	local begun
+
+	begun=$(grep -a '^@begin ' "$dir/verdict" 2> /dev/null | tail -n 1 | cut -d' ' -f3)
+	if [ -n "$begun" ]; then
+		echo $((begun + SLACK))
+	else
+		echo $BOOT_LIMIT
+	fi
+}
+
+mkdir -p "$dir"
+: > "$dir/verdict"
+: > "$dir/console.log"
+
+machine=(-name "skerry-$k" -smp 2 -m 4096 -nodefaults -display none -no-reboot -nic none)
+if [ "$(accelerator)" = kvm ]; then
+	machine+=(-accel kvm -cpu host)
+else
+	machine+=(-accel "tcg,thread=multi" -cpu max)
+fi
+machine+=(-kernel "$BUILD/boot/vmlinuz-$k" -initrd "$BUILD/boot/initrd-$k"
+	-drive "file=$BUILD/image.ext4,if=virtio,format=raw,snapshot=on"
+	-drive "file=$payload,if=virtio,format=raw,readonly=on"
+	-device virtio-serial-pci -chardev "file,id=verdict,path=$dir/verdict"
+	-device "virtserialport,chardev=verdict,name=skerry.verdict"
+	-append "$command_line")
+
+if [ "$shell" = --shell ]; then
+	exec qemu-system-x86_64 "${machine[@]}" -serial mon:stdio
+fi
+
+qemu-system-x86_64 "${machine[@]}" -serial "file:$dir/console.log" \
+	< /dev/null > "$dir/qemu.log" 2>&1 9>&- &
+qemu=$!
+trap 'kill -9 $qemu 2> /dev/null || true' EXIT
+
+said=-1 since=$SECONDS
+while kill -0 $qemu 2> /dev/null; do
+	sleep 1
+	now=$(stat -c %s "$dir/verdict")
+	if [ "$now" != "$said" ]; then
+		said=$now
+		since=$SECONDS
+	elif [ $((SECONDS - since)) -gt "$(quiet_limit)" ]; then
+		echo "# silent for $((SECONDS - since)) s: switched off by the host" >> "$dir/verdict"
+		kill -9 $qemu
+	fi
+done
+wait $qemu || true
+cat "$dir/qemu.log" >&2
+grep -q '^@done' "$dir/verdict"

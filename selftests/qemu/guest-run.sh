@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# Runs the tests named in /skerry/tests, one after the other, in the guest.
+# Output, on descriptor 3, for selftests/qemu/tap.awk:
+#	@begin NAME TIMEOUT	then the test's own TAP, its stderr as "# "
+#	@fault NAME TEXT	something that the test itself does not say
+#	@end NAME STATUS SECONDS
+
+SELFTESTS=/skerry/selftests
+CGROUP=/sys/fs/cgroup/test
+TROUBLE='WARNING:|BUG:|Oops|Call Trace:|refcount_t:|KASAN|KFENCE|UBSAN|kmemleak'
+TROUBLE+='|unregister_netdevice: waiting for|soft lockup|rcu.*stall|blocked for more than'
+TROUBLE+='|general protection fault|unhandled|use-after-free|list_(add|del) corruption'
+
+. $SELFTESTS/settings
+default_timeout=${timeout:?}
+
+fault()
+{
+	echo "@fault $name $*" >&3
+}
+
+# links - RDMA links of the type under test, in all namespaces
+links()
+{
+	local ns
+
+	{
+		rdma -j link 2> /dev/null
+		for ns in $(ip netns list 2> /dev/null | cut -d' ' -f1); do
+			ip netns exec "$ns" rdma -j link 2> /dev/null
+		done
+	} | grep -o '"ifname":"[^"]*"' | cut -d'"' -f4 | sort -u
+}
+
+# left_behind - what a test must have cleaned up, but has not
+left_behind()
+{
+	local ns link
+
+	for ns in $(ip netns list 2> /dev/null | cut -d' ' -f1); do
+		printf 'namespace %s, ' "$ns"
+	done
+	for link in $(links); do
+		printf 'link %s, ' "$link"
+	done
+}
+
+# clean_up - give the next test a clean machine, say what was found
+clean_up()
+{
+	local left tries=0 ns link
+
+	left=$(left_behind)
+	# a namespace takes a moment to go
+	while [ -n "$left" ] && [ $tries -lt 10 ]; do
+		sleep 0.5
+		tries=$((tries + 1))
+		left=$(left_behind)
+	done
+	[ -n "$left" ] || return
+	fault "left behind: ${left%, }"
+	for link in $(links); do
+		rdma link del "$link" 2> /dev/null
+	done
+	for ns in $(ip netns list | cut -d' ' -f1); do
+		for link in $(ip netns exec "$ns" rdma -j link |
+				grep -o '"ifname":"[^"]*"' | cut -d'"' -f4); do
+			ip netns exec "$ns" rdma link del "$link"
+		done
+		ip netns del "$ns"
+	done 2> /dev/null
+}
+
+run_one()
+{
+	local name=$1 path=$SELFTESTS/$1 limit status start=$SECONDS
+
+	limit=$(sed -n '1,20s/^# timeout: *\([0-9]*\) *$/\1/p' "$path" | head -n 1)
+	limit=${limit:-$default_timeout}
+	echo "@begin $name $limit" >&3
+	dmesg -C
+	rm -f /run/test.out /run/test.err
+	mkfifo /run/test.out /run/test.err
+	mkdir -p $CGROUP
+	# whole lines only, so that two writers cannot mix within one
+	sed -u 's/^//' < /run/test.out >&3 &
+	sed -u 's/^/# /' < /run/test.err >&3 &
+	(
+		echo $BASHPID > $CGROUP/cgroup.procs
+		cd "${path%/*}" || exit 127
+		exec 3>&- timeout -k 10 "$limit" "./${path##*/}"
+	) > /run/test.out 2> /run/test.err < /dev/null
+	status=$?
+	# whatever the test left running goes now
+	echo 1 > $CGROUP/cgroup.kill
+	wait
+	rmdir $CGROUP 2> /dev/null || { sleep 1; rmdir $CGROUP; }
+
+	case $status in
+	124 | 137) fault "took longer than $limit s" ;;
+	esac
+	clean_up
+	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
+		fault "kernel log: $(head -n 1 /run/trouble)"
+		dmesg | tail -n 60 | sed 's/^/# /' >&3
+	elif [ $status != 0 ]; then
+		dmesg | tail -n 15 | sed 's/^/# dmesg: /' >&3
+	fi
+	echo "@end $name $status $((SECONDS - start))" >&3
+}
+
+while read -r test; do
+	run_one "$test"
+done < /skerry/tests
+
+if [ "${LINK:-}" = skerry ] && [ -d /sys/module/skerry ]; then
+	name=unload
+	echo "@begin unload 60" >&3
+	if modprobe -r skerry; then
+		echo "ok 1 - skerry unloads after all tests" >&3
+	else
+		echo "not ok 1 - skerry unloads after all tests" >&3
+	fi
+	echo "1..1" >&3
+	echo "@end unload 0 0" >&3
+fi
