@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+#ifndef SKR_COMPAT_RDMA_IB_VERBS_H
+#define SKR_COMPAT_RDMA_IB_VERBS_H
+
+#include_next <rdma/ib_verbs.h>
+
+/* reg_user_mr's parameter for DMA handles, and its value */
+#ifdef SKR_HAVE_DMAH
+#define SKR_DMAH_PARAM	, struct ib_dmah *dmah
+#define SKR_DMAH	dmah
+#else
+#define SKR_DMAH_PARAM
+#define SKR_DMAH	NULL
+#endif
+
+/* A device could not be born in the namespace of its netdev. */
+#ifndef ib_alloc_device_with_net
+#define ib_alloc_device_with_net(drv_struct, member, net)	ib_alloc_device(drv_struct, member)
+#endif
+
+/* Where the core does not tell its users about the port, the driver does. */
+#ifdef SKR_HAVE_CORE_PORT_EVENTS
+static inline void skr_dispatch_port_event(struct ib_device *ibdev, bool active)
+{
+}
+#else
+static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+}
+
+static inline void skr_dispatch_port_event(struct ib_device *ibdev, bool active)
+{
+	struct ib_event event = {
+		.device = ibdev,
+		.element.port_num = 1,
+		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ib_dispatch_event(&event);
+}
+#endif
+
+#endif /* SKR_COMPAT_RDMA_IB_VERBS_H */

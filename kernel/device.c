@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "device.h"
+
+#include <linux/rtnetlink.h>
+#include <linux/utsname.h>
+#include <net/addrconf.h>
+#include <rdma/ib_verbs.h>
+
+#include "net/netns.h"
+#include "verbs/verbs.h"
+
+/* Last step of ib_core's unregistration, and of a registration that failed */
+static void skr_device_dealloc(struct ib_device *ibdev)
+{
+	struct skr_dev *dev = skr_dev(ibdev);
+
+	if (!list_empty(&dev->node))
+		skr_netns_del(dev);
+	WARN_ON(!xa_empty(&dev->mrs));
+	xa_destroy(&dev->mrs);
+	xa_destroy(&dev->ahs);
+	cleanup_srcu_struct(&dev->mr_srcu);
+	free_percpu(dev->stats);
+	/* from here on the namespace may go */
+	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+static const struct ib_device_ops skr_dealloc_ops = {
+	.dealloc_driver = skr_device_dealloc,
+};
+
+static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+	int err;
+
+	dev->stats = alloc_percpu(struct skr_stats);
+	if (!dev->stats)
+		return -ENOMEM;
+	err = init_srcu_struct(&dev->mr_srcu);
+	if (err) {
+		free_percpu(dev->stats);
+		return err;
+	}
+	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
+	INIT_LIST_HEAD(&dev->node);
+	dev->ndev = ndev;
+	dev->net = dev_net(ndev);
+	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV);
+	strscpy(ibdev->node_desc, init_utsname()->nodename, sizeof(ibdev->node_desc));
+	addrconf_addr_eui48((u8 *)&ibdev->node_guid, ndev->dev_addr);
+	ib_set_device_ops(ibdev, &skr_device_ops);
+	/* from now on ib_dealloc_device() undoes all of this */
+	ib_set_device_ops(ibdev, &skr_dealloc_ops);
+	return 0;
+}
+
+/*
+ * The netdev may have been unregistered before our notifier could find the
+ * device: then nobody else takes it away.
+ */
+static int skr_device_check_alive(struct net_device *ndev)
+{
+	struct ib_device *ibdev;
+	bool alive;
+
+	rtnl_lock();
+	alive = ndev->reg_state == NETREG_REGISTERED;
+	rtnl_unlock();
+	if (alive)
+		return 0;
+	ibdev = ib_device_get_by_netdev(ndev, SKERRY_DRIVER_ID);
+	if (ibdev)
+		ib_unregister_device_and_put(ibdev);
+	return -ENODEV;
+}
+
+int skr_device_add(const char *name, struct net_device *ndev)
+{
+	struct skr_dev *dev;
+	int err;
+
+	dev = ib_alloc_device_with_net(skr_dev, ibdev, dev_net(ndev));
+	if (!dev)
+		return -ENOMEM;
+	err = skr_device_init(dev, ndev);
+	if (err)
+		goto err_dealloc;
+	err = ib_device_set_netdev(&dev->ibdev, ndev, SKR_PORT);
+	if (err)
+		goto err_dealloc;
+	err = skr_netns_add(dev);
+	if (err)
+		goto err_dealloc;
+	ib_mark_name_assigned_by_user(&dev->ibdev);
+	err = ib_register_device(&dev->ibdev, name, NULL);
+	if (err)
+		goto err_dealloc;
+	return skr_device_check_alive(ndev);
+
+err_dealloc:
+	ib_dealloc_device(&dev->ibdev);
+	return err;
+}

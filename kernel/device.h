@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The RDMA device: what a link adds to a netdev, its limits and its counters.
+ */
+#ifndef SKR_DEVICE_H
+#define SKR_DEVICE_H
+
+#include <linux/atomic.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+#include <linux/srcu.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/skerry-abi.h>
+
+#include "wire/pkt.h"
+
+/* Limits that query_device reports and that are enforced at creation */
+#define SKR_MAX_QP		65536
+#define SKR_MAX_QP_WR		16384
+#define SKR_MAX_SGE		32
+#define SKR_MAX_INLINE		1024
+#define SKR_MAX_CQ		65536
+#define SKR_MAX_CQE		(1 << 20)
+#define SKR_MAX_MR		(1 << 20)
+#define SKR_MAX_PD		65536
+#define SKR_MAX_AH		65536
+#define SKR_MAX_RD_ATOMIC	128
+#define SKR_MAX_MR_BYTES	(1ULL << 40)
+
+/* Entries of the GID table; the core fills it */
+#define SKR_GIDS		256
+
+/* The one port */
+#define SKR_PORT		1
+
+/**
+ * enum skr_counter - the device's counters, in the order of hw_counters
+ * @SKR_CNT_RX_DROP: first of SKR_DROP_COUNT counters, one for each reason why
+ *	a packet was dropped before it reached its QP; the slot of
+ *	SKR_DROP_NONE counts the packets that did reach one
+ * @SKR_CNT_TX_PACKETS: packets given to the network stack
+ * @SKR_CNT_TX_BYTES: their bytes from the BTH to the ICRC
+ * @SKR_CNT_RX_BYTES: bytes from the BTH to the ICRC that reached a QP
+ * @SKR_CNT_TX_CONGESTED: packets that the local stack did not take; sent again
+ * @SKR_CNT_TX_UNREACHABLE: packets without a route or a neighbour
+ * @SKR_CNT_TX_NOMEM: packets that could not be built for lack of memory
+ * @SKR_CNT_OUT_OF_SEQUENCE: requests from the future, responder
+ * @SKR_CNT_DUPLICATE_REQUEST: requests seen before, responder
+ * @SKR_CNT_OUT_OF_BUFFER: requests that found no receive work request
+ * @SKR_CNT_PACKET_SEQ_ERR: NAKs for a missing packet, requester
+ * @SKR_CNT_IMPLIED_NAK_SEQ_ERR: gaps in READ responses and responses that an
+ *	ACK overtook, requester
+ * @SKR_CNT_LOCAL_ACK_TIMEOUT_ERR: expired ACK timers, requester
+ * @SKR_CNT_RNR_NAK: RNR NAKs received, requester
+ * @SKR_CNT_RNR_NAK_RETRY_ERR: QPs that ran out of RNR retries
+ * @SKR_CNT_RETRY_EXC_ERR: QPs that ran out of transport retries
+ * @SKR_CNT_RETRANSMITS: packets sent more than once, requester
+ * @SKR_CNT_RESP_LOCAL_LENGTH_ERROR: messages longer than their receive buffer
+ * @SKR_CNT_RESP_REMOTE_ACCESS_ERRORS: requests refused for key or access
+ * @SKR_CNT_RESP_REMOTE_INVALID_REQUEST: requests refused as invalid
+ * @SKR_CNT_REQ_REMOTE_ACCESS_ERRORS: requests that the peer refused for access
+ * @SKR_CNT_REQ_REMOTE_INVALID_REQUEST: requests that the peer called invalid
+ * @SKR_CNT_REQ_CQE_ERROR: send completions with an error, not flushed ones
+ * @SKR_CNT_RESP_CQE_ERROR: receive completions with an error, not flushed ones
+ * @SKR_CNT_REQ_CQE_FLUSH_ERROR: flushed send completions
+ * @SKR_CNT_RESP_CQE_FLUSH_ERROR: flushed receive completions
+ * @SKR_CNT_CQ_OVERRUN: completion queues that overran
+ * @SKR_CNT_LINK_DOWNED: how often the port went down
+ * @SKR_CNT_COUNT: number of counters
+ */
+enum skr_counter {
+	SKR_CNT_RX_DROP,
+	SKR_CNT_TX_PACKETS = SKR_CNT_RX_DROP + SKR_DROP_COUNT,
+	SKR_CNT_TX_BYTES,
+	SKR_CNT_RX_BYTES,
+	SKR_CNT_TX_CONGESTED,
+	SKR_CNT_TX_UNREACHABLE,
+	SKR_CNT_TX_NOMEM,
+	SKR_CNT_OUT_OF_SEQUENCE,
+	SKR_CNT_DUPLICATE_REQUEST,
+	SKR_CNT_OUT_OF_BUFFER,
+	SKR_CNT_PACKET_SEQ_ERR,
+	SKR_CNT_IMPLIED_NAK_SEQ_ERR,
+	SKR_CNT_LOCAL_ACK_TIMEOUT_ERR,
+	SKR_CNT_RNR_NAK,
+	SKR_CNT_RNR_NAK_RETRY_ERR,
+	SKR_CNT_RETRY_EXC_ERR,
+	SKR_CNT_RETRANSMITS,
+	SKR_CNT_RESP_LOCAL_LENGTH_ERROR,
+	SKR_CNT_RESP_REMOTE_ACCESS_ERRORS,
+	SKR_CNT_RESP_REMOTE_INVALID_REQUEST,
+	SKR_CNT_REQ_REMOTE_ACCESS_ERRORS,
+	SKR_CNT_REQ_REMOTE_INVALID_REQUEST,
+	SKR_CNT_REQ_CQE_ERROR,
+	SKR_CNT_RESP_CQE_ERROR,
+	SKR_CNT_REQ_CQE_FLUSH_ERROR,
+	SKR_CNT_RESP_CQE_FLUSH_ERROR,
+	SKR_CNT_CQ_OVERRUN,
+	SKR_CNT_LINK_DOWNED,
+	SKR_CNT_COUNT,
+};
+
+/**
+ * struct skr_stats - one CPU's share of the counters
+ * @value: by enum skr_counter
+ */
+struct skr_stats {
+	u64 value[SKR_CNT_COUNT];
+};
+
+/**
+ * enum skr_object - objects whose number is limited per device
+ * @SKR_OBJ_PD: protection domains
+ * @SKR_OBJ_CQ: completion queues
+ * @SKR_OBJ_QP: queue pairs
+ * @SKR_OBJ_COUNT: number of kinds
+ */
+enum skr_object {
+	SKR_OBJ_PD,
+	SKR_OBJ_CQ,
+	SKR_OBJ_QP,
+	SKR_OBJ_COUNT,
+};
+
+/**
+ * struct skr_dev - an RDMA device on top of a netdev
+ * @ibdev: ib_core's part; freed by it
+ * @ndev: the netdev; held from link add until the sockets are released
+ * @ndev_tracker: that reference
+ * @net: namespace of @ndev; constant, since a netdev that moves is
+ *	unregistered first and takes the link with it
+ * @mr_srcu: read-held while a run of a QP uses regions; synchronized before a
+ *	region's memory is let go
+ * @mrs: regions by key index (key >> 8)
+ * @mr_next: where the search for a free key index goes on; under @mrs' lock
+ * @ahs: address handles of user space by number
+ * @ah_next: where the search for a free number goes on; under @ahs' lock
+ * @objects: how many there are of each enum skr_object
+ * @stats: counters
+ * @port_active: what the last port event said; under rtnl
+ * @node: in its namespace's list of devices; RCU
+ */
+struct skr_dev {
+	struct ib_device	ibdev;
+	struct net_device	*ndev;
+	netdevice_tracker	ndev_tracker;
+	struct net		*net;
+	struct srcu_struct	mr_srcu;
+	struct xarray		mrs;
+	u32			mr_next;
+	struct xarray		ahs;
+	u32			ah_next;
+	atomic_t		objects[SKR_OBJ_COUNT];
+	struct skr_stats __percpu *stats;
+	bool			port_active;
+	struct list_head	node;
+};
+
+/**
+ * skr_dev() - our device
+ * @ibdev: ib_core's view of it
+ *
+ * Return: the device that contains @ibdev.
+ */
+static inline struct skr_dev *skr_dev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct skr_dev, ibdev);
+}
+
+/**
+ * skr_count_add() - add to a counter
+ * @dev: device
+ * @counter: which
+ * @n: how much
+ *
+ * Context: any.
+ */
+static inline void skr_count_add(struct skr_dev *dev, enum skr_counter counter, u64 n)
+{
+	this_cpu_add(dev->stats->value[counter], n);
+}
+
+/**
+ * skr_count() - count one
+ * @dev: device
+ * @counter: which
+ *
+ * Context: any.
+ */
+static inline void skr_count(struct skr_dev *dev, enum skr_counter counter)
+{
+	skr_count_add(dev, counter, 1);
+}
+
+/**
+ * skr_object_get() - account for one more object
+ * @dev: device
+ * @kind: of which kind
+ * @max: limit
+ *
+ * Context: any.
+ * Return: 0, or -ENOMEM at the limit.
+ */
+static inline int skr_object_get(struct skr_dev *dev, enum skr_object kind, int max)
+{
+	if (atomic_inc_return(&dev->objects[kind]) <= max)
+		return 0;
+	atomic_dec(&dev->objects[kind]);
+	return -ENOMEM;
+}
+
+/**
+ * skr_object_put() - an object is gone
+ * @dev: device
+ * @kind: of which kind
+ *
+ * Context: any.
+ */
+static inline void skr_object_put(struct skr_dev *dev, enum skr_object kind)
+{
+	atomic_dec(&dev->objects[kind]);
+}
+
+/**
+ * skr_device_add() - make and register a device on a netdev
+ * @name: its name
+ * @ndev: the netdev
+ *
+ * Context: process, without rtnl.
+ * Return: 0 or a negative errno; nothing is left behind then.
+ */
+int skr_device_add(const char *name, struct net_device *ndev);
+
+#endif /* SKR_DEVICE_H */

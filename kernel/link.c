@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "link.h"
+
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+
+#include "device.h"
+
+/* Netlink carries no words of ours to the user: say why in one line. */
+static int skr_newlink(const char *name, struct net_device *ndev)
+{
+	int err;
+
+	if (ndev->type != ARPHRD_ETHER) {
+		netdev_err(ndev, "skerry: %s: not an Ethernet device\n", name);
+		return -EINVAL;
+	}
+	err = skr_device_add(name, ndev);
+	switch (err) {
+	case 0:
+		break;
+	case -EEXIST:
+		netdev_err(ndev, "skerry: %s: the netdev has a skerry link already\n", name);
+		break;
+	case -EADDRINUSE:
+		netdev_err(ndev, "skerry: %s: UDP port %u is taken in this network namespace\n",
+			   name, ROCE_V2_UDP_DPORT);
+		break;
+	case -ENFILE:
+		netdev_err(ndev, "skerry: %s: there is an RDMA device of this name\n", name);
+		err = -EEXIST;
+		break;
+	default:
+		netdev_err(ndev, "skerry: %s: cannot add the link: %pe\n", name, ERR_PTR(err));
+		break;
+	}
+	return err;
+}
+
+static struct rdma_link_ops skr_link_ops = {
+	.type = "skerry",
+	.newlink = skr_newlink,
+};
+
+static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
+{
+	bool active = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE;
+
+	if (dev->port_active == active)
+		return;
+	dev->port_active = active;
+	if (!active)
+		skr_count(dev, SKR_CNT_LINK_DOWNED);
+	skr_dispatch_port_event(&dev->ibdev, active);
+}
+
+static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(arg);
+	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, SKERRY_DRIVER_ID);
+
+	if (!ibdev)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		/* also when it moves to another namespace */
+		ib_unregister_device_queued(ibdev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		skr_port_event(skr_dev(ibdev), ndev);
+		break;
+	}
+	ib_device_put(ibdev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block skr_netdev_nb = {
+	.notifier_call = skr_netdev_event,
+};
+
+int skr_link_init(void)
+{
+	int err;
+
+	err = register_netdevice_notifier(&skr_netdev_nb);
+	if (err)
+		return err;
+	rdma_link_register(&skr_link_ops);
+	return 0;
+}
+
+void skr_link_exit(void)
+{
+	rdma_link_unregister(&skr_link_ops);
+	unregister_netdevice_notifier(&skr_netdev_nb);
+	ib_unregister_driver(SKERRY_DRIVER_ID);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * skerry: RoCE for any Ethernet port.
+ */
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+
+#include "link.h"
+#include "net/netns.h"
+#include "transport/qp.h"
+
+static int __init skr_init(void)
+{
+	int err;
+
+	err = skr_sched_init();
+	if (err)
+		return err;
+	skr_qp_table_init();
+	err = skr_netns_init();
+	if (err)
+		goto err_sched;
+	err = skr_link_init();
+	if (err)
+		goto err_netns;
+	return 0;
+
+err_netns:
+	skr_netns_exit();
+err_sched:
+	skr_qp_table_exit();
+	skr_sched_exit();
+	return err;
+}
+
+static void __exit skr_exit(void)
+{
+	skr_link_exit();
+	skr_netns_exit();
+	skr_qp_table_exit();
+	skr_sched_exit();
+}
+
+module_init(skr_init);
+module_exit(skr_exit);
+
+MODULE_DESCRIPTION("RoCE for any Ethernet port");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_RDMA_LINK("skerry");

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "netns.h"
+
+#include <linux/if_vlan.h>
+#include <net/netns/generic.h>
+#include <net/udp_tunnel.h>
+
+#include "rocev2.h"
+
+static unsigned int skr_netns_id;
+
+static struct skr_netns *skr_netns(struct net *net)
+{
+	return net_generic(net, skr_netns_id);
+}
+
+static struct sock *skr_sock_create(struct net *net, bool ipv6)
+{
+	struct udp_tunnel_sock_cfg tunnel = {
+		.encap_type = 1,
+		.encap_rcv = skr_rocev2_rcv,
+	};
+	struct udp_port_cfg port = {
+		.family = ipv6 ? AF_INET6 : AF_INET,
+		.local_udp_port = htons(ROCE_V2_UDP_DPORT),
+		.ipv6_v6only = ipv6,
+	};
+	struct socket *sock;
+	int err;
+
+	err = udp_sock_create(net, &port, &sock);
+	if (err)
+		return ERR_PTR(err);
+	setup_udp_tunnel_sock(net, sock->sk, &tunnel);
+	return sock->sk;
+}
+
+static void skr_sock_release(struct sock *sk)
+{
+	if (sk)
+		udp_tunnel_sock_release(sk);
+}
+
+static int skr_netns_open(struct net *net, struct skr_netns *ns)
+{
+	struct sock *sk4, *sk6;
+
+	sk4 = skr_sock_create(net, false);
+	if (IS_ERR(sk4))
+		return PTR_ERR(sk4);
+
+	sk6 = skr_sock_create(net, true);
+	if (sk6 == ERR_PTR(-EAFNOSUPPORT) || sk6 == ERR_PTR(-EPFNOSUPPORT))
+		sk6 = NULL;	/* a kernel that runs without IPv6 */
+	if (IS_ERR(sk6)) {
+		skr_sock_release(sk4);
+		return PTR_ERR(sk6);
+	}
+	ns->sk4 = sk4;
+	ns->sk6 = sk6;
+	return 0;
+}
+
+static void skr_netns_close(struct skr_netns *ns)
+{
+	skr_sock_release(ns->sk4);
+	skr_sock_release(ns->sk6);
+	ns->sk4 = NULL;
+	ns->sk6 = NULL;
+}
+
+static struct skr_dev *skr_netns_on(struct skr_netns *ns, const struct net_device *ndev)
+{
+	struct skr_dev *dev;
+
+	list_for_each_entry_rcu(dev, &ns->devs, node, lockdep_is_held(&ns->lock)) {
+		if (dev->ndev == ndev)
+			return dev;
+	}
+	return NULL;
+}
+
+int skr_netns_add(struct skr_dev *dev)
+{
+	struct skr_netns *ns = skr_netns(dev->net);
+	int err = 0;
+
+	mutex_lock(&ns->lock);
+	if (skr_netns_on(ns, dev->ndev))
+		err = -EEXIST;
+	else if (list_empty(&ns->devs))
+		err = skr_netns_open(dev->net, ns);
+	if (!err)
+		list_add_tail_rcu(&dev->node, &ns->devs);
+	mutex_unlock(&ns->lock);
+	return err;
+}
+
+void skr_netns_del(struct skr_dev *dev)
+{
+	struct skr_netns *ns = skr_netns(dev->net);
+
+	mutex_lock(&ns->lock);
+	list_del_rcu(&dev->node);
+	if (list_empty(&ns->devs))
+		skr_netns_close(ns);
+	mutex_unlock(&ns->lock);
+	/* packets on their way may still look at the device's counters */
+	synchronize_rcu();
+}
+
+struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev)
+{
+	struct skr_netns *ns = skr_netns(net);
+	struct skr_dev *dev = skr_netns_on(ns, ndev);
+
+	if (!dev && is_vlan_dev(ndev))
+		dev = skr_netns_on(ns, vlan_dev_real_dev(ndev));
+	return dev;
+}
+
+struct sock *skr_netns_sk6(struct net *net)
+{
+	return skr_netns(net)->sk6;
+}
+
+static int __net_init skr_netns_born(struct net *net)
+{
+	struct skr_netns *ns = skr_netns(net);
+
+	mutex_init(&ns->lock);
+	INIT_LIST_HEAD(&ns->devs);
+	return 0;
+}
+
+/*
+ * A dying namespace has unregistered its netdevs before, and a netdev is gone
+ * only when its device has let go of it, after skr_netns_del().
+ */
+static void __net_exit skr_netns_dead(struct net *net)
+{
+	WARN_ON_ONCE(!list_empty(&skr_netns(net)->devs));
+}
+
+static struct pernet_operations skr_netns_ops = {
+	.init = skr_netns_born,
+	.exit = skr_netns_dead,
+	.id = &skr_netns_id,
+	.size = sizeof(struct skr_netns),
+};
+
+int skr_netns_init(void)
+{
+	return register_pernet_subsys(&skr_netns_ops);
+}
+
+void skr_netns_exit(void)
+{
+	unregister_pernet_subsys(&skr_netns_ops);
+}

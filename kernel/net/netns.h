@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What a network namespace shares between its devices: the sockets that own
+ * UDP port 4791, and the list of devices.
+ */
+#ifndef SKR_NET_NETNS_H
+#define SKR_NET_NETNS_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+#include "../device.h"
+
+/**
+ * struct skr_netns - per-namespace state
+ * @lock: protects everything here against changes
+ * @devs: struct skr_dev.node; read under RCU
+ * @sk4: owns port 4791 on IPv4 while @devs is not empty
+ * @sk6: the same for IPv6; NULL where the kernel runs without IPv6
+ */
+struct skr_netns {
+	struct mutex		lock;
+	struct list_head	devs;
+	struct sock		*sk4;
+	struct sock		*sk6;
+};
+
+/**
+ * skr_netns_init() - register with all namespaces
+ *
+ * Context: module init.
+ * Return: 0 or a negative errno.
+ */
+int skr_netns_init(void);
+
+/**
+ * skr_netns_exit() - undo skr_netns_init()
+ *
+ * Context: module exit; no device is left.
+ */
+void skr_netns_exit(void);
+
+/**
+ * skr_netns_add() - a device comes to its namespace
+ * @dev: device with ndev and net set
+ *
+ * The first one takes UDP port 4791, for IPv4 and IPv6.
+ *
+ * Context: process, without rtnl.
+ * Return: 0, -EEXIST if the netdev carries a device already, -EADDRINUSE if
+ *	somebody else has the port, or another negative errno.
+ */
+int skr_netns_add(struct skr_dev *dev);
+
+/**
+ * skr_netns_del() - a device leaves its namespace
+ * @dev: as given to skr_netns_add()
+ *
+ * The last one releases the port.
+ *
+ * Context: process, without rtnl.
+ */
+void skr_netns_del(struct skr_dev *dev);
+
+/**
+ * skr_netns_find() - the device on a netdev
+ * @net: namespace
+ * @ndev: netdev
+ *
+ * Context: under RCU.
+ * Return: the device on @ndev, or on the device that @ndev is a VLAN of, or
+ *	NULL.
+ */
+struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev);
+
+/**
+ * skr_netns_sk6() - socket for IPv6 route look-ups
+ * @net: namespace with a device
+ *
+ * Context: any, while a device is there.
+ * Return: the socket, or NULL without IPv6.
+ */
+struct sock *skr_netns_sk6(struct net *net);
+
+#endif /* SKR_NET_NETNS_H */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "rocev2.h"
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/udp.h>
+
+#include "../trace.h"
+#include "netns.h"
+
+/*
+ * CA17-3, 17-7, 17-8, 17-24: no options, no fragments, lengths that agree.
+ * A datagram that was put together from fragments has lost its ICRC's IP
+ * header anyway.
+ */
+static bool skr_rocev2_l3_ok(const struct sk_buff *skb, bool ipv4, u32 udp_len)
+{
+	if (skb_transport_offset(skb) != 0 || udp_len < sizeof(struct udphdr) ||
+	    udp_len > skb->len)
+		return false;
+	if (ipv4) {
+		const struct iphdr *ip = ip_hdr(skb);
+
+		return ip->ihl == 5 && !ip_is_fragment(ip) && !IPCB(skb)->frag_max_size &&
+		       ntohs(ip->tot_len) == sizeof(*ip) + udp_len;
+	}
+	return ipv6_hdr(skb)->nexthdr == IPPROTO_UDP &&
+	       ntohs(ipv6_hdr(skb)->payload_len) == udp_len;
+}
+
+int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	struct skr_dev *dev = skr_netns_find(sock_net(sk), skb->dev);
+	bool ipv4 = sk->sk_family == AF_INET;
+	u32 udp_len = ntohs(udp_hdr(skb)->len);
+	struct skr_rx_cb *cb;
+
+	if (!skr_rocev2_l3_ok(skb, ipv4, udp_len)) {
+		if (dev)
+			skr_count(dev, SKR_CNT_RX_DROP + SKR_DROP_L3);
+		trace_skr_rx_drop(dev, NULL, SKR_DROP_L3);
+		kfree_skb(skb);
+		return 0;
+	}
+
+	__skb_pull(skb, sizeof(struct udphdr));
+	cb = skr_rx_cb(skb);
+	cb->dev = dev;
+	cb->len = udp_len - sizeof(struct udphdr);
+	cb->net = ipv4 ? SKR_L3_IPV4 : SKR_L3_IPV6;
+	cb->ecn = (ipv4 ? ipv4_get_dsfield(ip_hdr(skb)) : ipv6_get_dsfield(ipv6_hdr(skb))) &
+		  INET_ECN_MASK;
+	skr_rx(skb);
+	return 0;
+}
+
+static void skr_push_ipv4(struct sk_buff *skb, const struct skr_av *av, struct net *net)
+{
+	struct iphdr *ip = skb_push(skb, sizeof(*ip));
+
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IP);
+	*ip = (struct iphdr) {
+		.version = 4,
+		.ihl = 5,
+		.tos = av->tclass,
+		.tot_len = htons(skb->len),
+		.frag_off = htons(IP_DF),
+		.ttl = av->hop_limit,
+		.protocol = IPPROTO_UDP,
+		.saddr = av->saddr.s6_addr32[3],
+		.daddr = av->daddr.s6_addr32[3],
+	};
+	__ip_select_ident(net, ip, 1);
+}
+
+static void skr_push_ipv6(struct sk_buff *skb, const struct skr_av *av)
+{
+	struct ipv6hdr *ip = skb_push(skb, sizeof(*ip));
+
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IPV6);
+	ip6_flow_hdr(ip, av->tclass, htonl(av->flow_label));
+	ip->payload_len = htons(skb->len - sizeof(*ip));
+	ip->nexthdr = IPPROTO_UDP;
+	ip->hop_limit = av->hop_limit;
+	ip->saddr = av->saddr;
+	ip->daddr = av->daddr;
+}
+
+void skr_rocev2_push(struct sk_buff *skb, const struct skr_av *av, struct net *net)
+{
+	struct udphdr *udp = skb_push(skb, sizeof(*udp));
+
+	skb_reset_transport_header(skb);
+	*udp = (struct udphdr) {
+		.source = htons(av->sport),
+		.dest = htons(ROCE_V2_UDP_DPORT),
+		.len = htons(skb->len),
+	};
+	if (av->net == SKR_L3_IPV4)
+		skr_push_ipv4(skb, av, net);
+	else
+		skr_push_ipv6(skb, av);
+}
+
+bool skr_rx_matches(struct sk_buff *skb, const struct skr_av *av)
+{
+	if (skr_rx_cb(skb)->net != av->net)
+		return false;
+	if (av->net == SKR_L3_IPV4)
+		return ip_hdr(skb)->saddr == av->daddr.s6_addr32[3] &&
+		       ip_hdr(skb)->daddr == av->saddr.s6_addr32[3];
+	return ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &av->daddr) &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->saddr);
+}

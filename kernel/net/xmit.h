@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Sending a packet: buffer, ICRC, and the way down the stack.
+ */
+#ifndef SKR_NET_XMIT_H
+#define SKR_NET_XMIT_H
+
+#include <linux/skbuff.h>
+
+#include "av.h"
+
+/**
+ * enum skr_tx - what became of a packet
+ * @SKR_TX_OK: it is on its way, or lost where a wire could have lost it
+ * @SKR_TX_CONGESTED: the local queue is full and did not take it
+ */
+enum skr_tx {
+	SKR_TX_OK,
+	SKR_TX_CONGESTED,
+};
+
+/**
+ * skr_xmit_alloc() - a buffer for one packet
+ * @bytes: from the BTH to the end of the ICRC
+ *
+ * Context: any.
+ * Return: linear buffer with @bytes put and room for all lower headers in
+ *	front, or NULL.
+ */
+struct sk_buff *skr_xmit_alloc(u32 bytes);
+
+/**
+ * skr_xmit() - send a packet
+ * @dev: device
+ * @av: where to; its route cache may change
+ * @skb: from skr_xmit_alloc(), complete but for the ICRC; consumed
+ * @hdr_bytes: BTH and extended headers
+ *
+ * Context: BH, the lock of @av's owner held.
+ * Return: what became of it.
+ */
+enum skr_tx skr_xmit(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
+		     u32 hdr_bytes);
+
+/**
+ * skr_rx_icrc_ok() - check the ICRC of a received packet
+ * @skb: packet with skr_rx_cb() filled, linear or not
+ * @hdr_bytes: BTH and extended headers, all within the packet
+ *
+ * Context: any.
+ * Return: true if it is right.
+ */
+bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes);
+
+#endif /* SKR_NET_XMIT_H */

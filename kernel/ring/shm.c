@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "shm.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+static void skr_shm_free(struct skr_shm *shm)
+{
+	vfree(shm->mem);
+	kfree(shm);
+}
+
+struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *ucontext,
+			       u32 depth, u32 entry_bytes, struct skerry_ring_info *info)
+{
+	struct skr_shm *shm;
+	int err;
+
+	shm = kzalloc(sizeof(*shm), GFP_KERNEL);
+	if (!shm)
+		return ERR_PTR(-ENOMEM);
+	shm->bytes = PAGE_ALIGN(skr_ring_bytes(depth, entry_bytes));
+	shm->mem = vmalloc_user(shm->bytes);
+	if (!shm->mem) {
+		err = -ENOMEM;
+		goto err_free_shm;
+	}
+	if (ucontext) {
+		err = rdma_user_mmap_entry_insert(ucontext, &shm->entry, shm->bytes);
+		if (err)
+			goto err_free_mem;
+		info->mmap_offset = rdma_user_mmap_get_offset(&shm->entry);
+		info->mmap_bytes = shm->bytes;
+		info->depth = depth;
+		info->entry_bytes = entry_bytes;
+	}
+	ring->hdr = shm->mem;
+	ring->depth = depth;
+	ring->entry_bytes = entry_bytes;
+	return shm;
+
+err_free_mem:
+	vfree(shm->mem);
+err_free_shm:
+	kfree(shm);
+	return ERR_PTR(err);
+}
+
+void skr_shm_destroy(struct skr_shm *shm)
+{
+	if (!shm)
+		return;
+	if (shm->entry.ucontext)
+		rdma_user_mmap_entry_remove(&shm->entry);
+	else
+		skr_shm_free(shm);
+}
+
+int skr_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	struct skr_shm *shm;
+	int err;
+
+	entry = rdma_user_mmap_entry_get(ucontext, vma);
+	if (!entry)
+		return -EINVAL;
+	shm = container_of(entry, struct skr_shm, entry);
+	err = remap_vmalloc_range(vma, shm->mem, 0);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
+
+void skr_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	skr_shm_free(container_of(entry, struct skr_shm, entry));
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The completer: takes ACKs, NAKs, READ responses and atomic ACKs, and
+ * completes send requests in order (IBTA 9.7.5, 9.9.2).
+ */
+#include "qp.h"
+
+#include "../wire/aeth.h"
+#include "../wire/psn.h"
+
+static struct skr_swqe *skr_comp_oldest(struct skr_qp *qp)
+{
+	struct skr_swqe *wqe;
+
+	if (qp->sq.una == qp->sq.taken)
+		return NULL;
+	wqe = skr_swqe(qp, qp->sq.una);
+	return wqe->started ? wqe : NULL;
+}
+
+static bool skr_comp_has_response(const struct skr_swqe *wqe)
+{
+	return wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC);
+}
+
+/* The peer has everything before @psn: forward progress. */
+static void skr_comp_progress(struct skr_qp *qp, u32 psn)
+{
+	struct skr_requester *req = &qp->req;
+
+	req->una_psn = psn;
+	req->retry = qp->attr.retry_cnt;
+	req->rnr_retry = qp->attr.rnr_retry;
+	req->rewound = false;
+	while (req->rd_head != req->rd_tail &&
+	       skr_psn_diff(req->rd_end[req->rd_head % SKR_MAX_RD_ATOMIC], psn) <= 0)
+		req->rd_head++;
+	/* an old packet was acknowledged while it is being sent again */
+	if (skr_psn_diff(req->psn, psn) < 0)
+		req->psn = psn;
+	if (req->psn != psn)
+		skr_timer_ack(qp);
+}
+
+/*
+ * Acknowledge everything before @end. A READ or atomic completes by its own
+ * response only.
+ * Return: false if such a response is missing: it got lost.
+ */
+static bool skr_comp_ack(struct skr_qp *qp, u32 end)
+{
+	struct skr_swqe *wqe;
+
+	while (qp->state != IB_QPS_ERR && (wqe = skr_comp_oldest(qp))) {
+		if (skr_psn_diff(wqe->first_psn, end) >= 0)
+			break;
+		if (skr_comp_has_response(wqe))
+			return false;
+		if (skr_psn_diff(wqe->last_psn, end) >= 0) {
+			if (skr_psn_diff(end, qp->req.una_psn) > 0)
+				skr_comp_progress(qp, end);
+			break;
+		}
+		skr_comp_progress(qp, skr_psn_add(wqe->last_psn, 1));
+		skr_complete_send(qp, IB_WC_SUCCESS, 0);
+	}
+	return true;
+}
+
+/* Send again from the oldest unacknowledged packet, or give up. */
+static void skr_comp_retry(struct skr_qp *qp)
+{
+	if (!qp->req.retry) {
+		skr_count(qp->dev, SKR_CNT_RETRY_EXC_ERR);
+		skr_qp_error(qp, IB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	qp->req.retry--;
+	skr_requester_rewind(qp);
+}
+
+/* A response is missing: ask for it once, then leave it to the timer. */
+static void skr_comp_implied_nak(struct skr_qp *qp)
+{
+	if (qp->req.rewound)
+		return;
+	skr_count(qp->dev, SKR_CNT_IMPLIED_NAK_SEQ_ERR);
+	skr_comp_retry(qp);
+	qp->req.rewound = true;
+}
+
+static void skr_comp_rnr(struct skr_qp *qp, u8 code)
+{
+	skr_count(qp->dev, SKR_CNT_RNR_NAK);
+	if (!qp->req.rnr_retry) {
+		skr_count(qp->dev, SKR_CNT_RNR_NAK_RETRY_ERR);
+		skr_qp_error(qp, IB_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (qp->req.rnr_retry != 7)
+		qp->req.rnr_retry--;
+	skr_requester_rewind(qp);
+	skr_timer_wait(qp, skr_rnr_ns(code));
+}
+
+/* What the peer refused, by NAK code (IBTA table 58) */
+static const struct {
+	enum ib_wc_status	status;
+	int			counter;
+} skr_nak_errors[] = {
+	[SKR_NAK_INV_REQ & SKR_AETH_VALUE_MASK] = {
+		IB_WC_REM_INV_REQ_ERR, SKR_CNT_REQ_REMOTE_INVALID_REQUEST },
+	[SKR_NAK_REM_ACCESS & SKR_AETH_VALUE_MASK] = {
+		IB_WC_REM_ACCESS_ERR, SKR_CNT_REQ_REMOTE_ACCESS_ERRORS },
+	[SKR_NAK_REM_OP & SKR_AETH_VALUE_MASK] = { IB_WC_REM_OP_ERR, -1 },
+	[SKR_NAK_INV_RD_REQ & SKR_AETH_VALUE_MASK] = { IB_WC_REM_INV_RD_REQ_ERR, -1 },
+};
+
+static void skr_comp_nak(struct skr_qp *qp, u8 syndrome)
+{
+	u8 code = syndrome & SKR_AETH_VALUE_MASK;
+
+	if (syndrome == SKR_NAK_PSN_SEQ) {
+		skr_count(qp->dev, SKR_CNT_PACKET_SEQ_ERR);
+		skr_comp_retry(qp);
+		return;
+	}
+	if (code >= ARRAY_SIZE(skr_nak_errors))
+		return;		/* reserved */
+	if (skr_nak_errors[code].counter >= 0)
+		skr_count(qp->dev, skr_nak_errors[code].counter);
+	skr_qp_error(qp, skr_nak_errors[code].status);
+}
+
+static void skr_comp_acknowledge(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	u8 class = pkt->syndrome & SKR_AETH_CLASS_MASK;
+	u32 end = class == SKR_AETH_ACK ? skr_psn_add(pkt->psn, 1) : pkt->psn;
+
+	/* a NAK, positive only for what comes before the packet that it names */
+	if (!skr_comp_ack(qp, end)) {
+		skr_comp_implied_nak(qp);
+		return;
+	}
+	if (qp->state == IB_QPS_ERR || class == SKR_AETH_ACK)
+		return;
+	/* nothing of that kind is under way: an old NAK */
+	if (pkt->psn != qp->req.una_psn || !skr_comp_oldest(qp))
+		return;
+	if (class == SKR_AETH_RNR)
+		skr_comp_rnr(qp, pkt->syndrome & SKR_AETH_VALUE_MASK);
+	else if (class == SKR_AETH_NAK)
+		skr_comp_nak(qp, pkt->syndrome);
+}
+
+/* Is this payload what the READ expects next? Pieces end with full packets. */
+static bool skr_comp_read_fits(const struct skr_qp *qp, const struct skr_pkt *pkt, u32 left)
+{
+	if (pkt->payload_bytes == qp->attr.mtu && left > pkt->payload_bytes)
+		return true;
+	return pkt->flags & SKR_IS_LAST && pkt->payload_bytes == left;
+}
+
+static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buff *skb,
+			  const struct skr_pkt *pkt)
+{
+	struct skr_sges sges = {
+		.dev = qp->dev,
+		.pd = qp->ibqp->pd,
+		.sge = wqe->sge,
+		.num_sge = wqe->req.num_sge,
+	};
+	u32 offset = skr_psn_diff(pkt->psn, wqe->first_psn) * qp->attr.mtu;
+
+	if (!skr_comp_read_fits(qp, pkt, wqe->length - offset)) {
+		skr_qp_error(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (!skr_sges_write_skb(&sges, offset, skb, pkt->hdr_bytes, pkt->payload_bytes)) {
+		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	skr_comp_progress(qp, skr_psn_add(pkt->psn, 1));
+	if (pkt->psn == wqe->last_psn)
+		skr_complete_send(qp, IB_WC_SUCCESS, wqe->length);
+}
+
+static void skr_comp_atomic(struct skr_qp *qp, struct skr_swqe *wqe, const struct skr_pkt *pkt)
+{
+	struct skr_sges sges = {
+		.dev = qp->dev,
+		.pd = qp->ibqp->pd,
+		.sge = wqe->sge,
+		.num_sge = wqe->req.num_sge,
+	};
+
+	/* the value before, in the host's byte order */
+	if (!skr_sges_write(&sges, 0, &pkt->orig, sizeof(pkt->orig))) {
+		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	skr_comp_progress(qp, skr_psn_add(pkt->psn, 1));
+	skr_complete_send(qp, IB_WC_SUCCESS, sizeof(pkt->orig));
+}
+
+static void skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	u16 wanted = pkt->flags & SKR_IS_ATOMIC ? SKR_SOP_ATOMIC : SKR_SOP_READ;
+	struct skr_swqe *wqe;
+
+	/* a response acknowledges the SENDs and WRITEs before it */
+	skr_comp_ack(qp, pkt->psn);
+	if (qp->state == IB_QPS_ERR)
+		return;
+	wqe = skr_comp_oldest(qp);
+	if (!wqe || skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
+		return;
+	if (pkt->psn != qp->req.una_psn) {
+		skr_comp_implied_nak(qp);
+		return;
+	}
+	if (!(wqe->op->flags & wanted)) {
+		skr_qp_error(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (wanted == SKR_SOP_ATOMIC)
+		skr_comp_atomic(qp, wqe, pkt);
+	else
+		skr_comp_read(qp, wqe, skb, pkt);
+}
+
+void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	lockdep_assert_held(&qp->lock);
+	/* only what was sent can be answered: [una_psn - 2^23, top_psn) */
+	if (skr_psn_diff(pkt->psn, qp->req.top_psn) >= 0)
+		return;
+	if (skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
+		return;
+	if (pkt->opcode == (SKR_TRANS_RC | SKR_ACKNOWLEDGE))
+		skr_comp_acknowledge(qp, pkt);
+	else
+		skr_comp_response(qp, skb, pkt);
+}
+
+void skr_completer_timeout(struct skr_qp *qp)
+{
+	struct skr_requester *req = &qp->req;
+
+	lockdep_assert_held(&qp->lock);
+	/* nothing under way, or held back by RNR: no answer is late */
+	if (req->psn == req->una_psn || req->waiting)
+		return;
+	if (ktime_before(ktime_get(), req->ack_deadline)) {
+		hrtimer_start(&qp->ack_timer, req->ack_deadline, HRTIMER_MODE_ABS_SOFT);
+		return;
+	}
+	skr_count(qp->dev, SKR_CNT_LOCAL_ACK_TIMEOUT_ERR);
+	skr_comp_retry(qp);
+}

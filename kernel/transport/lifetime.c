@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Lifetime of a QP. It ends in two steps: skr_qp_shutdown() takes it away from
+ * packets, posts and timers, after which rings, CQs and PD may go; the struct
+ * itself stays until the last packet has left the local stack.
+ */
+#include "qp.h"
+
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+/*
+ * QPs by number. One table for all devices: a packet finds its QP with one
+ * look-up, and the QP knows its device. 0 and 1 are special, 0xffffff is
+ * multicast (IBTA 3.2.1).
+ */
+static DEFINE_XARRAY_FLAGS(skr_qps, XA_FLAGS_ALLOC);
+static u32 skr_next_qpn;
+
+#define SKR_QPN_LIMIT	XA_LIMIT(2, SKR_MASK24 - 1)
+
+/* QPs whose memory is not freed yet */
+static atomic_t skr_qp_count;
+
+void skr_qp_table_init(void)
+{
+	/* old packets of a former life should not find new QPs */
+	skr_next_qpn = get_random_u32_below(SKR_MASK24);
+}
+
+void skr_qp_table_exit(void)
+{
+	/*
+	 * QPs of processes that have packets in the local stack refuse an
+	 * unload (skr_qp_shutdown()); what is left are QPs of the kernel's own,
+	 * whose last packets are on their way.
+	 */
+	wait_var_event(&skr_qp_count, !atomic_read(&skr_qp_count));
+	rcu_barrier();
+	WARN_ON(!xa_empty(&skr_qps));
+	xa_destroy(&skr_qps);
+}
+
+static void skr_qp_event_work(struct work_struct *work)
+{
+	struct skr_qp *qp = container_of(work, struct skr_qp, event_work);
+	struct ib_qp *ibqp;
+	unsigned long events;
+	struct ib_event event;
+	int bit;
+
+	spin_lock_bh(&qp->lock);
+	events = qp->events;
+	qp->events = 0;
+	ibqp = qp->ibqp;
+	spin_unlock_bh(&qp->lock);
+
+	/* skr_qp_shutdown() waits for this work: the ib_qp stays until then */
+	if (!ibqp || !ibqp->event_handler)
+		return;
+	event.device = ibqp->device;
+	event.element.qp = ibqp;
+	for_each_set_bit(bit, &events, BITS_PER_LONG) {
+		event.event = bit;
+		ibqp->event_handler(&event, ibqp->qp_context);
+	}
+}
+
+void skr_qp_event(struct skr_qp *qp, enum ib_event_type event)
+{
+	lockdep_assert_held(&qp->lock);
+	if (!qp->ibqp)
+		return;
+	__set_bit(event, &qp->events);
+	schedule_work(&qp->event_work);
+}
+
+struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
+{
+	struct skr_qp *qp;
+	int err;
+
+	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	if (!qp)
+		return ERR_PTR(-ENOMEM);
+
+	kref_init(&qp->ref);
+	spin_lock_init(&qp->lock);
+	spin_lock_init(&qp->sq.post_lock);
+	spin_lock_init(&qp->rq.post_lock);
+	skb_queue_head_init(&qp->rx_req);
+	skb_queue_head_init(&qp->rx_rsp);
+	INIT_WORK(&qp->work, skr_qp_work);
+	INIT_WORK(&qp->event_work, skr_qp_event_work);
+	skr_timer_init(qp);
+	qp->dev = dev;
+	qp->ibqp = ibqp;
+	qp->state = IB_QPS_RESET;
+
+	err = xa_alloc_cyclic(&skr_qps, &qp->qpn, NULL, SKR_QPN_LIMIT, &skr_next_qpn, GFP_KERNEL);
+	if (err < 0) {
+		kfree(qp);
+		return ERR_PTR(err);
+	}
+	atomic_inc(&skr_qp_count);
+	return qp;
+}
+
+void skr_qp_publish(struct skr_qp *qp)
+{
+	/* the place is reserved: no memory is needed */
+	xa_store(&skr_qps, qp->qpn, qp, GFP_KERNEL);
+}
+
+void skr_qp_shutdown(struct skr_qp *qp)
+{
+	xa_erase(&skr_qps, qp->qpn);
+
+	spin_lock_bh(&qp->lock);
+	qp->state = IB_QPS_RESET;
+	qp->ibqp = NULL;
+	/* packets in the local stack may stay for long: no unload until then */
+	qp->pins_module = atomic_read(&qp->tx_packets) && try_module_get(THIS_MODULE);
+	spin_unlock_bh(&qp->lock);
+
+	/* who takes the lock from now on sees a QP without ib_qp: nothing to do */
+	skr_timer_stop(qp);
+	cancel_work_sync(&qp->event_work);
+	skb_queue_purge(&qp->rx_req);
+	skb_queue_purge(&qp->rx_rsp);
+}
+
+static void skr_qp_free(struct rcu_head *rcu)
+{
+	struct skr_qp *qp = container_of(rcu, struct skr_qp, rcu);
+
+	/* packets that were about to be queued when the QP was shut down */
+	__skb_queue_purge(&qp->rx_req);
+	__skb_queue_purge(&qp->rx_rsp);
+	if (qp->pins_module)
+		module_put(THIS_MODULE);
+	kfree(qp);
+	if (atomic_dec_and_test(&skr_qp_count))
+		wake_up_var(&skr_qp_count);
+}
+
+static void skr_qp_release(struct kref *ref)
+{
+	call_rcu(&container_of(ref, struct skr_qp, ref)->rcu, skr_qp_free);
+}
+
+void skr_qp_put(struct skr_qp *qp)
+{
+	kref_put(&qp->ref, skr_qp_release);
+}
+
+struct skr_qp *skr_qp_find(u32 qpn)
+{
+	return xa_load(&skr_qps, qpn);
+}

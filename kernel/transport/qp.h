@@ -1,0 +1,711 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The queue pair: all state of a connection's transport.
+ *
+ * One lock, qp->lock, protects it all. The fast paths (a post, a packet, a
+ * timer) never spin on it: they leave their work where the holder finds it,
+ * set SKR_QP_PENDING and try the lock once (sched.c). Whoever holds the lock
+ * works off everything there is, within a budget.
+ *
+ * The QP outlives its ib_qp: a packet in the local stack keeps it (@ref), so
+ * that destroying a QP never waits for the network.
+ */
+#ifndef SKR_TRANSPORT_QP_H
+#define SKR_TRANSPORT_QP_H
+
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "../device.h"
+#include "../mem/copy.h"
+#include "../net/av.h"
+#include "../ring/cqe.h"
+#include "../ring/ring.h"
+#include "../ring/wqe.h"
+
+/* Unacknowledged packets a requester may have */
+#define SKR_WINDOW		512
+/* Packets that one READ request asks for at most */
+#define SKR_READ_CHUNK		256
+/* An AckReq at least every so many packets; a power of two */
+#define SKR_ACKREQ_EVERY	32
+/* Packets of one QP inside the local stack, and where sending goes on */
+#define SKR_TX_HIGH		64
+#define SKR_TX_LOW		32
+/* Packets that may wait for a QP's lock, per direction */
+#define SKR_RX_BACKLOG		2048
+/* Units of work in one step under the lock: packets in, packets out, flushes */
+#define SKR_STEP_BUDGET		64
+/* Steps in one run before a worker goes on */
+#define SKR_RUN_STEPS		8
+/* Pause after the local stack refused a packet */
+#define SKR_CONGESTED_NS	(100 * NSEC_PER_USEC)
+
+/* skr_qp.run_flags */
+enum {
+	SKR_QP_PENDING,		/* there is work; the holder of the lock looks again */
+	SKR_QP_TX_FULL,		/* the requester or responder waits for SKR_TX_LOW */
+	SKR_QP_TIMER_ACK,	/* the ACK timer expired */
+};
+
+/**
+ * struct skr_sq - send queue
+ * @ring: where user space or post_send() writes requests
+ * @shm: its memory
+ * @limits: what a request may have
+ * @wqes: copies of the requests from @una to @taken; a slot has @wqe_bytes
+ * @wqe_bytes: room of a slot in @wqes
+ * @max_wr: requests the user was promised
+ * @una: index of the oldest request that is not complete
+ * @cur: index of the request that the requester sends next
+ * @taken: index of the next request to copy out of the ring
+ * @sig_all: each request gets a completion
+ * @idle: need_kick is set
+ * @post_lock: serializes post_send() of kernel consumers; protects @posted
+ * @posted: producer index of kernel consumers
+ *
+ * una <= cur <= taken, all free-running.
+ */
+struct skr_sq {
+	struct skr_ring		ring;
+	struct skr_shm		*shm;
+	struct skr_wqe_limits	limits;
+	void			*wqes;
+	u32			wqe_bytes;
+	u32			max_wr;
+	u32			una;
+	u32			cur;
+	u32			taken;
+	bool			sig_all;
+	bool			idle;
+	spinlock_t		post_lock;
+	u32			posted;
+};
+
+/**
+ * struct skr_rq - receive queue
+ * @ring: where user space or post_recv() writes requests
+ * @shm: its memory
+ * @max_sge: entries of memory a request may have
+ * @max_wr: requests the user was promised
+ * @cons: index of the next request to take
+ * @wqe: copy of the request that is being filled
+ * @busy: @wqe is in use
+ * @post_lock: serializes post_recv() of kernel consumers; protects @posted
+ * @posted: producer index of kernel consumers
+ */
+struct skr_rq {
+	struct skr_ring		ring;
+	struct skr_shm		*shm;
+	u32			max_sge;
+	u32			max_wr;
+	u32			cons;
+	struct skr_rwqe		*wqe;
+	bool			busy;
+	spinlock_t		post_lock;
+	u32			posted;
+};
+
+/**
+ * struct skr_requester - the sending side of requests
+ * @psn: PSN of the next packet
+ * @una_psn: oldest PSN that is not acknowledged
+ * @top_psn: PSN after the last one ever sent; what is below is a repeat
+ * @retry: transport retries left
+ * @rnr_retry: RNR retries left
+ * @waiting: nothing is sent before @wait_until (RNR, congestion)
+ * @wait_until: see @waiting
+ * @rewound: responses have been asked for again from @una_psn; further gaps
+ *	are the same one
+ * @rd_end: for each READ and atomic request under way the PSN after it
+ * @rd_head: index of the oldest in @rd_end
+ * @rd_tail: index after the newest; free-running
+ * @ack_deadline: when the peer must have answered
+ */
+struct skr_requester {
+	u32	psn;
+	u32	una_psn;
+	u32	top_psn;
+	u8	retry;
+	u8	rnr_retry;
+	bool	waiting;
+	bool	rewound;
+	ktime_t	wait_until;
+	u32	rd_end[SKR_MAX_RD_ATOMIC];
+	u8	rd_head;
+	u8	rd_tail;
+	ktime_t	ack_deadline;
+};
+
+/**
+ * struct skr_saved - a READ or atomic request kept for a duplicate
+ * @first_psn: its PSN
+ * @last_psn: PSN of its last response
+ * @va: READ: first address; what a duplicate asks for lies within
+ * @length: READ: bytes
+ * @rkey: READ: key
+ * @is_atomic: it is an atomic
+ * @orig: atomic: the value to answer
+ */
+struct skr_saved {
+	u32	first_psn;
+	u32	last_psn;
+	u64	va;
+	u32	length;
+	u32	rkey;
+	bool	is_atomic;
+	u64	orig;
+};
+
+/**
+ * struct skr_reading - the READ that is being answered
+ * @active: there is one; requests wait until it is done
+ * @va: next address
+ * @rkey: key
+ * @left: bytes to send
+ * @psn: PSN of the next response
+ * @first: the next response is the first
+ */
+struct skr_reading {
+	bool	active;
+	bool	first;
+	u64	va;
+	u32	rkey;
+	u32	left;
+	u32	psn;
+};
+
+/**
+ * struct skr_responder - the receiving side of requests
+ * @epsn: expected PSN
+ * @msn: messages completed
+ * @msg: SKR_IS_SEND or SKR_IS_WRITE inside a message of several packets, or 0
+ * @nak_sent: the missing PSN has been asked for
+ * @ack_due: an ACK for @epsn - 1 is to be sent
+ * @comm_est: IB_EVENT_COMM_EST has been raised
+ * @received: bytes of the message so far
+ * @va: WRITE: next address
+ * @rkey: WRITE: key
+ * @left: WRITE: bytes to come
+ * @reading: READ being answered
+ * @saved: last READ and atomic requests, a ring of max_dest_rd_atomic
+ * @saved_next: where the next one goes
+ */
+struct skr_responder {
+	u32			epsn;
+	u32			msn;
+	u32			msg;
+	bool			nak_sent;
+	bool			ack_due;
+	bool			comm_est;
+	u32			received;
+	u64			va;
+	u32			rkey;
+	u32			left;
+	struct skr_reading	reading;
+	struct skr_saved	*saved;
+	u32			saved_next;
+};
+
+/**
+ * struct skr_qp_attr - attributes set by modify_qp
+ * @access: IB_ACCESS_* that the peer may use
+ * @mtu: path MTU in bytes
+ * @dest_qpn: the peer's QP
+ * @pkey_index: index of the P_Key
+ * @qkey: Q_Key
+ * @timeout: local ACK timeout code
+ * @retry_cnt: transport retries
+ * @rnr_retry: RNR retries, 7: for ever
+ * @min_rnr_timer: code that our RNR NAKs carry
+ * @max_rd_atomic: READs and atomics we may have under way
+ * @max_dest_rd_atomic: READs and atomics the peer may have under way
+ * @sq_psn: first PSN of the requester
+ * @rq_psn: first PSN of the responder
+ * @sqd_event: raise IB_EVENT_SQ_DRAINED
+ * @ah: address as given
+ */
+struct skr_qp_attr {
+	int			access;
+	u32			mtu;
+	u32			dest_qpn;
+	u16			pkey_index;
+	u32			qkey;
+	u8			timeout;
+	u8			retry_cnt;
+	u8			rnr_retry;
+	u8			min_rnr_timer;
+	u8			max_rd_atomic;
+	u8			max_dest_rd_atomic;
+	u32			sq_psn;
+	u32			rq_psn;
+	bool			sqd_event;
+	struct rdma_ah_attr	ah;
+};
+
+/**
+ * struct skr_qp - a queue pair
+ * @ref: one for the ib_qp, one for each packet in the local stack, one for
+ *	queued work
+ * @rcu: frees it after readers of skr_qp_find() are gone
+ * @lock: protects everything below but the atomic members and the skb queues,
+ *	which have locks of their own
+ * @run_flags: SKR_QP_*; atomic
+ * @dev: device
+ * @ibqp: ib_core's part; NULL once the QP is destroyed
+ * @qpn: number, constant
+ * @state: never visible ahead of its effects
+ * @pins_module: holds the module, since packets outlived the QP
+ * @sq_drained: IB_EVENT_SQ_DRAINED has been raised for this SQD
+ * @flush_status: status of the next send completion in the error state: the
+ *	cause for the request that caused it, IB_WC_WR_FLUSH_ERR otherwise
+ * @attr: attributes
+ * @av: address vector
+ * @sq: send queue
+ * @rq: receive queue
+ * @req: requester and completer
+ * @resp: responder
+ * @rx_req: requests received
+ * @rx_rsp: responses received
+ * @tx_packets: packets inside the local stack; atomic
+ * @ack_timer: local ACK timeout
+ * @wait_timer: RNR wait and congestion pause
+ * @work: goes on with a run that used its budget
+ * @fire_send: the send CQ's event is to be raised when the lock is released
+ * @fire_recv: the same for the receive CQ
+ * @events: asynchronous events to raise, bit numbers are enum ib_event_type
+ * @event_work: raises them
+ */
+struct skr_qp {
+	struct kref		ref;
+	struct rcu_head		rcu;
+	spinlock_t		lock;
+	unsigned long		run_flags;
+	struct skr_dev		*dev;
+	struct ib_qp		*ibqp;
+	u32			qpn;
+	enum ib_qp_state	state;
+	bool			pins_module;
+	bool			sq_drained;
+	enum ib_wc_status	flush_status;
+	struct skr_qp_attr	attr;
+	struct skr_av		av;
+	struct skr_sq		sq;
+	struct skr_rq		rq;
+	struct skr_requester	req;
+	struct skr_responder	resp;
+	struct sk_buff_head	rx_req;
+	struct sk_buff_head	rx_rsp;
+	atomic_t		tx_packets;
+	struct hrtimer		ack_timer;
+	struct hrtimer		wait_timer;
+	struct work_struct	work;
+	bool			fire_send;
+	bool			fire_recv;
+	unsigned long		events;
+	struct work_struct	event_work;
+};
+
+/**
+ * struct skr_ibqp - ib_core's view of a QP
+ * @ibqp: allocated and freed by ib_core
+ * @qp: the QP
+ */
+struct skr_ibqp {
+	struct ib_qp	ibqp;
+	struct skr_qp	*qp;
+};
+
+/**
+ * skr_qp() - our queue pair
+ * @ibqp: ib_core's view of it
+ *
+ * Return: the QP.
+ */
+static inline struct skr_qp *skr_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct skr_ibqp, ibqp)->qp;
+}
+
+/**
+ * skr_swqe() - the copy of a send request
+ * @qp: QP
+ * @index: from sq.una to sq.taken - 1
+ *
+ * Return: the copy.
+ */
+static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
+{
+	return qp->sq.wqes + (size_t)(index & (qp->sq.ring.depth - 1)) * qp->sq.wqe_bytes;
+}
+
+/* lifetime.c */
+
+/**
+ * skr_qp_table_init() - make the table of QP numbers
+ *
+ * Context: module init.
+ */
+void skr_qp_table_init(void);
+
+/**
+ * skr_qp_table_exit() - undo skr_qp_table_init()
+ *
+ * Context: module exit.
+ */
+void skr_qp_table_exit(void);
+
+/**
+ * skr_qp_alloc() - allocate a QP and give it a number
+ * @dev: device
+ * @ibqp: ib_core's part
+ *
+ * Context: process.
+ * Return: QP in the RESET state, not findable yet, or an ERR_PTR.
+ */
+struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp);
+
+/**
+ * skr_qp_publish() - let packets find a QP
+ * @qp: complete QP
+ *
+ * Context: process.
+ */
+void skr_qp_publish(struct skr_qp *qp);
+
+/**
+ * skr_qp_shutdown() - no packet, post, timer or worker touches the QP's rings,
+ *	CQs or memory after this
+ * @qp: QP
+ *
+ * Context: process.
+ */
+void skr_qp_shutdown(struct skr_qp *qp);
+
+/**
+ * skr_qp_put() - drop a reference
+ * @qp: QP
+ *
+ * Context: any.
+ */
+void skr_qp_put(struct skr_qp *qp);
+
+/**
+ * skr_qp_find() - look a QP up
+ * @qpn: number
+ *
+ * Context: under RCU.
+ * Return: the QP, valid under RCU, or NULL.
+ */
+struct skr_qp *skr_qp_find(u32 qpn);
+
+/**
+ * skr_qp_event() - raise an asynchronous event soon
+ * @qp: QP, locked
+ * @event: which
+ *
+ * Context: any, @qp->lock held.
+ */
+void skr_qp_event(struct skr_qp *qp, enum ib_event_type event);
+
+/* state.c: transitions */
+
+/**
+ * skr_qp_reset() - forget everything, back to RESET
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_qp_reset(struct skr_qp *qp);
+
+/**
+ * skr_qp_error() - go to the error state
+ * @qp: QP, locked
+ * @status: status of the oldest send request, IB_WC_WR_FLUSH_ERR if it is not
+ *	to blame
+ *
+ * Everything posted, and what is posted later, is flushed by skr_flush().
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status);
+
+/**
+ * skr_flush() - flush requests of a QP in the error state
+ * @qp: QP, locked
+ * @budget: completions to write at most
+ *
+ * Context: BH, @qp->lock held.
+ * Return: true if there is more to flush.
+ */
+bool skr_flush(struct skr_qp *qp, int budget);
+
+/**
+ * skr_complete_send() - complete the oldest send request
+ * @qp: QP, locked; sq.una != sq.taken
+ * @status: its status
+ * @byte_len: bytes read, for READ and atomics
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len);
+
+/**
+ * skr_complete_recv() - complete the receive request being filled
+ * @qp: QP, locked; rq.busy
+ * @cqe: status, opcode, flags, byte_len and imm; the rest is filled in
+ * @solicited: the sender asked for an event
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited);
+
+/**
+ * skr_take_recv() - take the next receive request
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 1 if rq.wqe is ready to be filled, 0 if none is posted, -EINVAL if
+ *	the one posted is unusable: rq.busy is set and rq.wqe->wr_id valid then,
+ *	or, if the ring itself makes no sense, rq.busy is not set.
+ */
+int skr_take_recv(struct skr_qp *qp);
+
+/* sched.c: who works when */
+
+/**
+ * skr_sched_init() - make the workqueue
+ *
+ * Context: module init.
+ * Return: 0 or a negative errno.
+ */
+int skr_sched_init(void);
+
+/**
+ * skr_sched_exit() - undo skr_sched_init()
+ *
+ * Context: module exit.
+ */
+void skr_sched_exit(void);
+
+/**
+ * skr_qp_run() - there is work for a QP: do it, or leave it to who is at it
+ * @qp: QP
+ *
+ * Context: process or BH, with no lock of ours held; the caller keeps the QP.
+ */
+void skr_qp_run(struct skr_qp *qp);
+
+/**
+ * skr_qp_run_later() - there is work for a QP: let a worker do it
+ * @qp: QP
+ *
+ * Context: any, also with interrupts off or locks held.
+ */
+void skr_qp_run_later(struct skr_qp *qp);
+
+/**
+ * skr_qp_work() - body of qp->work
+ * @work: qp->work
+ *
+ * Context: process.
+ */
+void skr_qp_work(struct work_struct *work);
+
+/**
+ * skr_qp_unlock() - release the lock and raise the completion events due
+ * @qp: QP locked with spin_lock_bh()
+ *
+ * Context: BH disabled; enables it again.
+ */
+void skr_qp_unlock(struct skr_qp *qp);
+
+/* requester.c, completer.c, responder.c: the transport proper */
+
+/**
+ * skr_requester() - send what may be sent
+ * @qp: QP, locked, in RTS or SQD
+ * @budget: packets at most
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: true if more could be sent at once.
+ */
+bool skr_requester(struct skr_qp *qp, int budget);
+
+/**
+ * skr_requester_rewind() - send again from the oldest unacknowledged PSN
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_requester_rewind(struct skr_qp *qp);
+
+/**
+ * skr_completer() - take a response
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/**
+ * skr_completer_timeout() - the ACK timer expired
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_completer_timeout(struct skr_qp *qp);
+
+/**
+ * skr_responder() - take a request
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/**
+ * skr_responder_ack() - send the ACK that is due, if one is
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_responder_ack(struct skr_qp *qp);
+
+/**
+ * skr_responder_read() - go on answering a READ
+ * @qp: QP, locked
+ * @budget: packets at most
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: true if more could be sent at once.
+ */
+bool skr_responder_read(struct skr_qp *qp, int budget);
+
+/* replay.c: duplicates */
+
+/**
+ * skr_replay_save() - keep a READ or atomic request for a duplicate
+ * @qp: QP, locked
+ * @saved: what to keep
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_replay_save(struct skr_qp *qp, const struct skr_saved *saved);
+
+/**
+ * skr_replay() - take a request that was seen before
+ * @qp: QP, locked
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt);
+
+/* send.c: packets out */
+
+/**
+ * skr_send_alloc() - begin a packet of a QP
+ * @qp: QP, locked
+ * @pkt: facts for its headers; P_Key, QP number and pad are filled in here
+ * @payload: set to where @pkt->payload_bytes bytes of payload go; may be NULL
+ *	if there are none
+ *
+ * Context: BH, @qp->lock held.
+ * Return: the packet, headers and pad written, or NULL without memory.
+ */
+struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **payload);
+
+/**
+ * skr_send() - send a packet of a QP
+ * @qp: QP, locked
+ * @skb: from skr_send_alloc(), payload written; consumed
+ * @pkt: as given there
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
+ */
+int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/**
+ * skr_send_plain() - send a packet that has no payload
+ * @qp: QP, locked
+ * @pkt: facts for its headers
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, -EAGAIN if the local stack was full, or -ENOMEM.
+ */
+int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
+
+/**
+ * skr_tx_full() - has the QP enough packets in the local stack?
+ * @qp: QP
+ *
+ * Context: any. A true answer makes sure that the QP runs again below the low
+ *	mark.
+ * Return: true if it must not send more now.
+ */
+bool skr_tx_full(struct skr_qp *qp);
+
+/* timer.c */
+
+/**
+ * skr_timer_init() - set up a QP's timers
+ * @qp: QP
+ *
+ * Context: process.
+ */
+void skr_timer_init(struct skr_qp *qp);
+
+/**
+ * skr_timer_stop() - stop a QP's timers for good
+ * @qp: QP that is shut down
+ *
+ * Context: process.
+ */
+void skr_timer_stop(struct skr_qp *qp);
+
+/**
+ * skr_timer_ack() - the peer has the local ACK timeout from now to answer
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_timer_ack(struct skr_qp *qp);
+
+/**
+ * skr_timer_wait() - the requester sends nothing for a while
+ * @qp: QP, locked
+ * @ns: how long from now
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_timer_wait(struct skr_qp *qp, u64 ns);
+
+/**
+ * skr_timer_waiting() - may the requester not send yet?
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again
+ *	when the wait is over.
+ * Return: true if it must wait.
+ */
+bool skr_timer_waiting(struct skr_qp *qp);
+
+/**
+ * skr_timer_pause() - run again shortly, for a response that could not leave
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_timer_pause(struct skr_qp *qp);
+
+#endif /* SKR_TRANSPORT_QP_H */

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Duplicates: a SEND or WRITE is acknowledged again, a READ is executed again,
+ * an atomic is answered from what was saved (IBTA 9.7.5.1.2 to 9.7.5.1.5).
+ */
+#include "qp.h"
+
+#include "../wire/aeth.h"
+#include "../wire/psn.h"
+
+void skr_replay_save(struct skr_qp *qp, const struct skr_saved *saved)
+{
+	struct skr_responder *resp = &qp->resp;
+
+	lockdep_assert_held(&qp->lock);
+	resp->saved[resp->saved_next++ % qp->attr.max_dest_rd_atomic] = *saved;
+}
+
+/* The saved request that a PSN belongs to; what is not saved is too old. */
+static struct skr_saved *skr_replay_find(struct skr_qp *qp, u32 psn)
+{
+	struct skr_responder *resp = &qp->resp;
+	u32 n = min_t(u32, resp->saved_next, qp->attr.max_dest_rd_atomic);
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		struct skr_saved *saved = &resp->saved[i];
+
+		if (skr_psn_diff(psn, saved->first_psn) >= 0 &&
+		    skr_psn_diff(psn, saved->last_psn) <= 0)
+			return saved;
+	}
+	return NULL;
+}
+
+/* All of the READ again, or a tail or part of it that starts at a packet. */
+static void skr_replay_read(struct skr_qp *qp, const struct skr_saved *saved,
+			    const struct skr_pkt *pkt)
+{
+	u32 skip = skr_psn_diff(pkt->psn, saved->first_psn) * qp->attr.mtu;
+
+	if (saved->is_atomic || pkt->rkey != saved->rkey || pkt->va != saved->va + skip ||
+	    skip > saved->length || pkt->dmalen > saved->length - skip)
+		return;
+	qp->resp.reading = (struct skr_reading) {
+		.active = true,
+		.first = true,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.left = pkt->dmalen,
+		.psn = pkt->psn,
+	};
+}
+
+static void skr_replay_atomic(struct skr_qp *qp, const struct skr_saved *saved)
+{
+	struct skr_pkt pkt = {
+		.opcode = SKR_TRANS_RC | SKR_ATOMIC_ACK,
+		.psn = saved->first_psn,
+		.syndrome = SKR_AETH_ACK_UNLIMITED,
+		.msn = qp->resp.msn,
+		.orig = saved->orig,
+	};
+
+	/* not sent: the requester asks again */
+	if (saved->is_atomic)
+		skr_send_plain(qp, &pkt);
+}
+
+void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	struct skr_saved *saved;
+
+	lockdep_assert_held(&qp->lock);
+	if (!(pkt->flags & (SKR_IS_READ | SKR_IS_ATOMIC))) {
+		qp->resp.ack_due = true;
+		return;
+	}
+	saved = skr_replay_find(qp, pkt->psn);
+	if (!saved)
+		return;
+	if (pkt->flags & SKR_IS_READ)
+		skr_replay_read(qp, saved, pkt);
+	else
+		skr_replay_atomic(qp, saved);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The requester: cuts send requests into packets, as far as the window, the
+ * peer's resources and the local stack allow (IBTA 9.7.3).
+ */
+#include "qp.h"
+
+#include "../trace.h"
+#include "../wire/psn.h"
+
+/* What the requester does next */
+enum skr_req_verdict {
+	SKR_REQ_SENT,		/* a packet left; go on */
+	SKR_REQ_BLOCKED,	/* something else will wake us */
+	SKR_REQ_IDLE,		/* the ring is empty */
+};
+
+static u32 skr_req_packets(const struct skr_qp *qp, const struct skr_swqe *wqe)
+{
+	return max(1U, DIV_ROUND_UP(wqe->length, qp->attr.mtu));
+}
+
+static u8 skr_rd_outstanding(const struct skr_requester *req)
+{
+	return req->rd_tail - req->rd_head;
+}
+
+/* The request to send next: being sent, or fresh from the ring. */
+static struct skr_swqe *skr_req_next(struct skr_qp *qp)
+{
+	struct skr_sq *sq = &qp->sq;
+	struct skr_swqe *wqe;
+	u32 ready;
+
+	if (sq->cur != sq->taken)
+		return skr_swqe(qp, sq->cur);
+
+	ready = skr_ring_ready(&sq->ring, sq->una, sq->taken);
+	if (!ready)
+		return NULL;
+	if (ready == SKR_RING_BROKEN) {
+		skr_qp_event(qp, IB_EVENT_QP_FATAL);
+		skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+		return NULL;
+	}
+	wqe = skr_swqe(qp, sq->taken);
+	skr_wqe_take_send(&sq->ring, sq->taken, &sq->limits, wqe);
+	sq->taken++;
+	trace_skr_wqe(qp->dev, qp->qpn, wqe->req.wr_id, wqe->req.opcode, wqe->length);
+	return wqe;
+}
+
+static bool skr_req_start(struct skr_qp *qp, struct skr_swqe *wqe)
+{
+	struct skr_requester *req = &qp->req;
+
+	if (wqe->started)
+		return true;
+	/* SQD: what has begun is finished, nothing new begins (10.3.1) */
+	if (qp->state != IB_QPS_RTS)
+		return false;
+	if (wqe->req.flags & SKERRY_SEND_FENCE && skr_rd_outstanding(req))
+		return false;
+	wqe->started = true;
+	wqe->first_psn = req->psn;
+	wqe->last_psn = skr_psn_add(req->psn, skr_req_packets(qp, wqe) - 1);
+	return true;
+}
+
+static bool skr_req_window_open(const struct skr_qp *qp, const struct skr_swqe *wqe)
+{
+	const struct skr_requester *req = &qp->req;
+
+	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC))
+		return skr_rd_outstanding(req) < qp->attr.max_rd_atomic;
+	return skr_psn_diff(req->psn, req->una_psn) < SKR_WINDOW;
+}
+
+static u8 skr_req_opcode(const struct skr_swqe *wqe, bool first, bool last)
+{
+	u16 flags = wqe->op->flags;
+	bool write = flags & SKR_SOP_WRITE;
+
+	if (!last) {
+		if (first)
+			return write ? SKR_WRITE_FIRST : SKR_SEND_FIRST;
+		return write ? SKR_WRITE_MIDDLE : SKR_SEND_MIDDLE;
+	}
+	if (flags & SKR_SOP_IMM) {
+		if (first)
+			return write ? SKR_WRITE_ONLY_IMM : SKR_SEND_ONLY_IMM;
+		return write ? SKR_WRITE_LAST_IMM : SKR_SEND_LAST_IMM;
+	}
+	if (flags & SKR_SOP_INV)
+		return first ? SKR_SEND_ONLY_INV : SKR_SEND_LAST_INV;
+	if (first)
+		return write ? SKR_WRITE_ONLY : SKR_SEND_ONLY;
+	return write ? SKR_WRITE_LAST : SKR_SEND_LAST;
+}
+
+/* Gather payload. False: the request names memory that it must not. */
+static bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
+			    u32 bytes)
+{
+	struct skr_sges sges = {
+		.dev = qp->dev,
+		.pd = qp->ibqp->pd,
+		.sge = wqe->sge,
+		.num_sge = wqe->req.num_sge,
+	};
+
+	if (wqe->req.flags & SKERRY_SEND_INLINE) {
+		memcpy(to, wqe->data + offset, bytes);
+		return true;
+	}
+	return skr_sges_read(&sges, offset, to, bytes);
+}
+
+/* A packet of a SEND or WRITE. Return: 0 or a negative errno. */
+static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset)
+{
+	u32 bytes = min(wqe->length - offset, qp->attr.mtu);
+	bool last = offset + bytes == wqe->length;
+	struct skr_pkt pkt = {
+		.opcode = SKR_TRANS_RC | skr_req_opcode(wqe, offset == 0, last),
+		.psn = qp->req.psn,
+		.ackreq = last || !(qp->req.psn & (SKR_ACKREQ_EVERY - 1)),
+		.payload_bytes = bytes,
+		.va = wqe->req.rdma.remote_addr,
+		.rkey = wqe->req.rdma.rkey,
+		.dmalen = wqe->length,
+		.imm = wqe->req.imm,
+		.ieth = wqe->req.inv_rkey,
+	};
+	struct sk_buff *skb;
+	void *payload;
+
+	if (last && wqe->req.flags & SKERRY_SEND_SOLICITED)
+		pkt.bth_flags = SKR_BTH_SE;
+	skb = skr_send_alloc(qp, &pkt, &payload);
+	if (!skb)
+		return -ENOMEM;
+	if (!skr_req_payload(qp, wqe, offset, payload, bytes)) {
+		kfree_skb(skb);
+		return -EFAULT;
+	}
+	return skr_send(qp, skb, &pkt);
+}
+
+/* A READ request for what is missing, or for the next piece of a long READ. */
+static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset, u32 packets)
+{
+	struct skr_pkt pkt = {
+		.opcode = SKR_TRANS_RC | SKR_READ_REQUEST,
+		.psn = qp->req.psn,
+		.ackreq = 1,
+		.va = wqe->req.rdma.remote_addr + offset,
+		.rkey = wqe->req.rdma.rkey,
+		.dmalen = min_t(u64, wqe->length - offset, (u64)packets * qp->attr.mtu),
+	};
+
+	return skr_send_plain(qp, &pkt);
+}
+
+static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
+{
+	bool cas = wqe->req.opcode == IB_WR_ATOMIC_CMP_AND_SWP;
+	struct skr_pkt pkt = {
+		.opcode = SKR_TRANS_RC | (cas ? SKR_COMPARE_SWAP : SKR_FETCH_ADD),
+		.psn = qp->req.psn,
+		.ackreq = 1,
+		.va = wqe->req.atomic.remote_addr,
+		.rkey = wqe->req.atomic.rkey,
+		.swap_add = cas ? wqe->req.atomic.swap : wqe->req.atomic.compare_add,
+		.compare = cas ? wqe->req.atomic.compare_add : 0,
+	};
+
+	return skr_send_plain(qp, &pkt);
+}
+
+/* A packet left: @packets PSNs are used. */
+static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
+{
+	struct skr_requester *req = &qp->req;
+
+	if (skr_psn_diff(req->psn, req->top_psn) < 0)
+		skr_count(qp->dev, SKR_CNT_RETRANSMITS);
+	if (req->psn == req->una_psn)
+		skr_timer_ack(qp);
+	req->psn = skr_psn_add(req->psn, packets);
+	if (skr_psn_diff(req->psn, req->top_psn) > 0)
+		req->top_psn = req->psn;
+	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC))
+		req->rd_end[req->rd_tail++ % SKR_MAX_RD_ATOMIC] = req->psn;
+	if (skr_psn_diff(req->psn, wqe->last_psn) > 0)
+		qp->sq.cur++;
+}
+
+/* The request cannot go on. Those before it complete first. */
+static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe, u8 status)
+{
+	wqe->status = status;
+	if (qp->sq.una == qp->sq.cur)
+		skr_qp_error(qp, status);
+	return SKR_REQ_BLOCKED;
+}
+
+static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
+{
+	struct skr_swqe *wqe = skr_req_next(qp);
+	u32 packets = 1;
+	u32 done;
+	int err;
+
+	if (!wqe)
+		return SKR_REQ_IDLE;
+	if (wqe->status)
+		return skr_req_fail(qp, wqe, wqe->status);
+	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp))
+		return SKR_REQ_BLOCKED;
+
+	done = skr_psn_diff(qp->req.psn, wqe->first_psn);
+	if (wqe->op->flags & SKR_SOP_READ) {
+		packets = min_t(u32, skr_req_packets(qp, wqe) - done, SKR_READ_CHUNK);
+		err = skr_req_send_read(qp, wqe, done * qp->attr.mtu, packets);
+	} else if (wqe->op->flags & SKR_SOP_ATOMIC) {
+		err = skr_req_send_atomic(qp, wqe);
+	} else {
+		err = skr_req_send_data(qp, wqe, done * qp->attr.mtu);
+	}
+
+	switch (err) {
+	case 0:
+		skr_req_sent(qp, wqe, packets);
+		return SKR_REQ_SENT;
+	case -EFAULT:
+		return skr_req_fail(qp, wqe, IB_WC_LOC_PROT_ERR);
+	default:
+		/* back-pressure: the same packet again, shortly */
+		skr_timer_wait(qp, SKR_CONGESTED_NS);
+		skr_timer_waiting(qp);
+		return SKR_REQ_BLOCKED;
+	}
+}
+
+static void skr_req_drained(struct skr_qp *qp)
+{
+	struct skr_sq *sq = &qp->sq;
+
+	if (qp->state != IB_QPS_SQD || qp->sq_drained)
+		return;
+	if (sq->una != sq->taken && skr_swqe(qp, sq->una)->started)
+		return;
+	qp->sq_drained = true;
+	if (qp->attr.sqd_event)
+		skr_qp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
+bool skr_requester(struct skr_qp *qp, int budget)
+{
+	struct skr_sq *sq = &qp->sq;
+	enum skr_req_verdict verdict;
+
+	lockdep_assert_held(&qp->lock);
+	skr_req_drained(qp);
+	if (skr_timer_waiting(qp))
+		return false;
+	if (sq->idle) {
+		sq->idle = false;
+		skr_ring_no_kick(&sq->ring);
+	}
+	while (budget--) {
+		verdict = skr_req_one(qp);
+		if (verdict == SKR_REQ_BLOCKED)
+			return false;
+		if (verdict == SKR_REQ_SENT)
+			continue;
+		if (qp->state == IB_QPS_ERR)
+			return false;
+		if (!skr_ring_want_kick(&sq->ring, sq->taken)) {
+			sq->idle = true;
+			return false;
+		}
+		skr_ring_no_kick(&sq->ring);
+	}
+	return true;
+}
+
+void skr_requester_rewind(struct skr_qp *qp)
+{
+	struct skr_requester *req = &qp->req;
+
+	lockdep_assert_held(&qp->lock);
+	req->psn = req->una_psn;
+	qp->sq.cur = qp->sq.una;
+	req->rd_head = req->rd_tail;
+}

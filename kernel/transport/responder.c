@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The responder: executes requests in PSN order and answers them
+ * (IBTA 9.7.4, 9.7.5.1).
+ */
+#include "qp.h"
+
+#include "../wire/aeth.h"
+#include "../wire/psn.h"
+
+/**
+ * enum skr_verdict - what a request deserves
+ * @SKR_OK: execute it
+ * @SKR_RNR: no receive request is posted
+ * @SKR_INV_REQ: it breaks a rule, or asks for what this QP does not do
+ * @SKR_REM_ACCESS: key, domain, access or range
+ * @SKR_REM_OP: our own receive request is at fault
+ * @SKR_LOCAL_LEN: the message is longer than the receive request
+ */
+enum skr_verdict {
+	SKR_OK,
+	SKR_RNR,
+	SKR_INV_REQ,
+	SKR_REM_ACCESS,
+	SKR_REM_OP,
+	SKR_LOCAL_LEN,
+};
+
+/* Verdict: NAK, status of the receive request in use, event, counter */
+static const struct {
+	u8			nak;
+	enum ib_wc_status	status;
+	int			event;
+	int			counter;
+} skr_verdicts[] = {
+	[SKR_INV_REQ] = { SKR_NAK_INV_REQ, IB_WC_REM_INV_REQ_ERR, IB_EVENT_QP_REQ_ERR,
+			  SKR_CNT_RESP_REMOTE_INVALID_REQUEST },
+	[SKR_REM_ACCESS] = { SKR_NAK_REM_ACCESS, IB_WC_LOC_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR,
+			     SKR_CNT_RESP_REMOTE_ACCESS_ERRORS },
+	[SKR_REM_OP] = { SKR_NAK_REM_OP, IB_WC_LOC_PROT_ERR, IB_EVENT_QP_FATAL, -1 },
+	[SKR_LOCAL_LEN] = { SKR_NAK_INV_REQ, IB_WC_LOC_LEN_ERR, IB_EVENT_QP_REQ_ERR,
+			    SKR_CNT_RESP_LOCAL_LENGTH_ERROR },
+};
+
+static int skr_resp_answer(struct skr_qp *qp, u8 syndrome, u32 psn)
+{
+	struct skr_pkt pkt = {
+		.opcode = SKR_TRANS_RC | SKR_ACKNOWLEDGE,
+		.psn = psn,
+		.syndrome = syndrome,
+		.msn = qp->resp.msn,
+	};
+
+	return skr_send_plain(qp, &pkt);
+}
+
+void skr_responder_ack(struct skr_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	if (!qp->resp.ack_due)
+		return;
+	if (skr_resp_answer(qp, SKR_AETH_ACK_UNLIMITED, skr_psn_add(qp->resp.epsn, -1)))
+		skr_timer_pause(qp);
+	else
+		qp->resp.ack_due = false;
+}
+
+/* Where the packet stands in its message, and how long it may be there */
+static enum skr_verdict skr_resp_check_sequence(const struct skr_qp *qp,
+						const struct skr_pkt *pkt)
+{
+	u32 kind = pkt->flags & (SKR_IS_SEND | SKR_IS_WRITE);
+
+	if (qp->resp.msg != (pkt->flags & SKR_IS_FIRST ? 0 : kind))
+		return SKR_INV_REQ;
+	if (!kind)
+		return SKR_OK;
+	if (!(pkt->flags & SKR_IS_LAST))
+		return pkt->payload_bytes == qp->attr.mtu ? SKR_OK : SKR_INV_REQ;
+	if (pkt->payload_bytes > qp->attr.mtu)
+		return SKR_INV_REQ;
+	/* only a message of one packet may be empty */
+	if (!pkt->payload_bytes && !(pkt->flags & SKR_IS_FIRST))
+		return SKR_INV_REQ;
+	return SKR_OK;
+}
+
+static enum skr_verdict skr_resp_get_recv(struct skr_qp *qp)
+{
+	switch (skr_take_recv(qp)) {
+	case 1:
+		return SKR_OK;
+	case 0:
+		return SKR_RNR;
+	default:
+		return SKR_REM_OP;
+	}
+}
+
+static void skr_resp_recv_done(struct skr_qp *qp, const struct skr_pkt *pkt, u8 opcode)
+{
+	struct skerry_cqe cqe = {
+		.opcode = opcode,
+		.byte_len = qp->resp.received,
+		.src_qp = qp->attr.dest_qpn,
+	};
+
+	if (pkt->flags & SKR_HAS_IMM) {
+		cqe.flags = SKERRY_CQE_IMM;
+		cqe.imm = pkt->imm;
+	}
+	skr_complete_recv(qp, &cqe, pkt->bth_flags & SKR_BTH_SE);
+}
+
+static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
+				      const struct skr_pkt *pkt)
+{
+	struct skr_responder *resp = &qp->resp;
+	enum skr_verdict verdict;
+	struct skr_sges sges;
+
+	/* No region or window of ours can be invalidated from afar. */
+	if (pkt->flags & SKR_HAS_IETH)
+		return SKR_REM_ACCESS;
+	if (pkt->flags & SKR_IS_FIRST) {
+		verdict = skr_resp_get_recv(qp);
+		if (verdict)
+			return verdict;
+		resp->received = 0;
+	}
+	if (pkt->payload_bytes > qp->rq.wqe->length - resp->received)
+		return SKR_LOCAL_LEN;
+	sges = (struct skr_sges) {
+		.dev = qp->dev,
+		.pd = qp->ibqp->pd,
+		.sge = qp->rq.wqe->sge,
+		.num_sge = qp->rq.wqe->num_sge,
+	};
+	if (!skr_sges_write_skb(&sges, resp->received, skb, pkt->hdr_bytes, pkt->payload_bytes))
+		return SKR_REM_OP;
+	resp->received += pkt->payload_bytes;
+	if (pkt->flags & SKR_IS_LAST)
+		skr_resp_recv_done(qp, pkt, IB_WC_RECV);
+	return SKR_OK;
+}
+
+static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	struct skr_responder *resp = &qp->resp;
+
+	if (!(qp->attr.access & IB_ACCESS_REMOTE_WRITE) || pkt->dmalen > SKR_MAX_MSG_BYTES)
+		return SKR_INV_REQ;
+	/* C9-88: without data neither key nor address is looked at */
+	if (pkt->dmalen && !skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
+					pkt->va, pkt->dmalen))
+		return SKR_REM_ACCESS;
+	resp->va = pkt->va;
+	resp->rkey = pkt->rkey;
+	resp->left = pkt->dmalen;
+	resp->received = 0;
+	return SKR_OK;
+}
+
+static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
+				       const struct skr_pkt *pkt)
+{
+	struct skr_responder *resp = &qp->resp;
+	enum skr_verdict verdict;
+	struct skr_mr *mr;
+
+	if (pkt->flags & SKR_IS_FIRST) {
+		verdict = skr_resp_write_begin(qp, pkt);
+		if (verdict)
+			return verdict;
+	}
+	/* the packets must carry what the RETH announced, neither more nor less */
+	if (pkt->flags & SKR_IS_LAST ? pkt->payload_bytes != resp->left :
+				       pkt->payload_bytes >= resp->left)
+		return SKR_INV_REQ;
+	if (pkt->flags & SKR_HAS_IMM) {
+		verdict = skr_resp_get_recv(qp);
+		if (verdict)
+			return verdict;
+	}
+	if (pkt->payload_bytes) {
+		mr = skr_mr_find(qp->dev, qp->ibqp->pd, resp->rkey, IB_ACCESS_REMOTE_WRITE,
+				 resp->va, pkt->payload_bytes);
+		if (!mr)
+			return SKR_REM_ACCESS;
+		skr_mr_write_skb(mr, resp->va, skb, pkt->hdr_bytes, pkt->payload_bytes);
+	}
+	resp->va += pkt->payload_bytes;
+	resp->left -= pkt->payload_bytes;
+	resp->received += pkt->payload_bytes;
+	if (pkt->flags & SKR_HAS_IMM)
+		skr_resp_recv_done(qp, pkt, IB_WC_RECV_RDMA_WITH_IMM);
+	return SKR_OK;
+}
+
+static enum skr_verdict skr_resp_read(struct skr_qp *qp, const struct skr_pkt *pkt, u32 *packets)
+{
+	struct skr_saved saved = {
+		.first_psn = pkt->psn,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.length = pkt->dmalen,
+	};
+
+	if (!(qp->attr.access & IB_ACCESS_REMOTE_READ) || !qp->attr.max_dest_rd_atomic ||
+	    pkt->dmalen > SKR_MAX_MSG_BYTES)
+		return SKR_INV_REQ;
+	if (pkt->dmalen && !skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_READ,
+					pkt->va, pkt->dmalen))
+		return SKR_REM_ACCESS;
+
+	*packets = max(1U, DIV_ROUND_UP(pkt->dmalen, qp->attr.mtu));
+	saved.last_psn = skr_psn_add(pkt->psn, *packets - 1);
+	skr_replay_save(qp, &saved);
+	qp->resp.reading = (struct skr_reading) {
+		.active = true,
+		.first = true,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.left = pkt->dmalen,
+		.psn = pkt->psn,
+	};
+	return SKR_OK;
+}
+
+static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	struct skr_saved saved = {
+		.first_psn = pkt->psn,
+		.last_psn = pkt->psn,
+		.is_atomic = true,
+	};
+	struct skr_mr *mr;
+
+	if (!(qp->attr.access & IB_ACCESS_REMOTE_ATOMIC) || !qp->attr.max_dest_rd_atomic ||
+	    pkt->va & (sizeof(u64) - 1))
+		return SKR_INV_REQ;
+	mr = skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC, pkt->va,
+			 sizeof(u64));
+	if (!mr)
+		return SKR_REM_ACCESS;
+
+	saved.orig = skr_mr_atomic(mr, pkt->va, pkt->opcode == (SKR_TRANS_RC | SKR_COMPARE_SWAP),
+				   pkt->swap_add, pkt->compare);
+	skr_replay_save(qp, &saved);
+	return SKR_OK;
+}
+
+/* The request failed for good: answer, complete what it was in, fail the QP. */
+static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict,
+			  const struct skr_pkt *pkt)
+{
+	struct skerry_cqe cqe = {
+		.status = skr_verdicts[verdict].status,
+		.opcode = IB_WC_RECV,
+	};
+
+	if (skr_verdicts[verdict].counter >= 0)
+		skr_count(qp->dev, skr_verdicts[verdict].counter);
+	skr_resp_answer(qp, skr_verdicts[verdict].nak, qp->resp.epsn);
+	/* told by the receive request if there is one, else by an event */
+	if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->rq.busy)
+		skr_take_recv(qp);
+	if (qp->rq.busy)
+		skr_complete_recv(qp, &cqe, false);
+	else
+		skr_qp_event(qp, skr_verdicts[verdict].event);
+	skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+}
+
+static enum skr_verdict skr_resp_execute(struct skr_qp *qp, struct sk_buff *skb,
+					 const struct skr_pkt *pkt, u32 *packets)
+{
+	enum skr_verdict verdict = skr_resp_check_sequence(qp, pkt);
+
+	if (verdict)
+		return verdict;
+	if (pkt->flags & SKR_IS_SEND)
+		return skr_resp_send(qp, skb, pkt);
+	if (pkt->flags & SKR_IS_WRITE)
+		return skr_resp_write(qp, skb, pkt);
+	if (pkt->flags & SKR_IS_READ)
+		return skr_resp_read(qp, pkt, packets);
+	if (pkt->flags & SKR_IS_ATOMIC)
+		return skr_resp_atomic(qp, pkt);
+	return SKR_INV_REQ;
+}
+
+/* The request was executed: count it, and see to its acknowledgement. */
+static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 packets)
+{
+	struct skr_responder *resp = &qp->resp;
+
+	resp->nak_sent = false;
+	resp->epsn = skr_psn_add(resp->epsn, packets);
+	if (pkt->flags & SKR_IS_LAST) {
+		resp->msg = 0;
+		resp->msn = (resp->msn + 1) & SKR_MASK24;
+	} else {
+		resp->msg = pkt->flags & (SKR_IS_SEND | SKR_IS_WRITE);
+	}
+	if (pkt->flags & SKR_IS_READ) {
+		resp->ack_due = false;	/* the responses acknowledge */
+	} else if (pkt->flags & SKR_IS_ATOMIC) {
+		resp->ack_due = false;
+		skr_replay(qp, pkt);
+	} else if (pkt->ackreq) {
+		resp->ack_due = true;
+	}
+	if (qp->state == IB_QPS_RTR && !resp->comm_est) {
+		resp->comm_est = true;
+		skr_qp_event(qp, IB_EVENT_COMM_EST);
+	}
+}
+
+void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	struct skr_responder *resp = &qp->resp;
+	s32 ahead = skr_psn_diff(pkt->psn, resp->epsn);
+	enum skr_verdict verdict;
+	u32 packets = 1;
+
+	lockdep_assert_held(&qp->lock);
+	if (ahead < 0) {
+		skr_count(qp->dev, SKR_CNT_DUPLICATE_REQUEST);
+		skr_replay(qp, pkt);
+		return;
+	}
+	if (ahead > 0) {
+		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
+		/* one NAK for a gap; the requester's timer covers its loss */
+		if (!resp->nak_sent)
+			resp->nak_sent = !skr_resp_answer(qp, SKR_NAK_PSN_SEQ, resp->epsn);
+		return;
+	}
+
+	verdict = skr_resp_execute(qp, skb, pkt, &packets);
+	if (qp->state == IB_QPS_ERR)
+		return;		/* a completion queue overran */
+	if (verdict == SKR_RNR) {
+		skr_count(qp->dev, SKR_CNT_OUT_OF_BUFFER);
+		skr_resp_answer(qp, SKR_AETH_RNR | qp->attr.min_rnr_timer, resp->epsn);
+		/* what follows is not missing, it is early */
+		resp->nak_sent = true;
+	} else if (verdict) {
+		skr_resp_fail(qp, verdict, pkt);
+	} else {
+		skr_resp_advance(qp, pkt, packets);
+	}
+}
+
+static u8 skr_resp_read_opcode(bool first, bool last)
+{
+	if (first)
+		return last ? SKR_READ_RESP_ONLY : SKR_READ_RESP_FIRST;
+	return last ? SKR_READ_RESP_LAST : SKR_READ_RESP_MIDDLE;
+}
+
+/* One response. Return: 0, -EAGAIN or -ENOMEM to try again, -EACCES. */
+static int skr_resp_read_one(struct skr_qp *qp)
+{
+	struct skr_reading *reading = &qp->resp.reading;
+	u32 bytes = min(reading->left, qp->attr.mtu);
+	struct skr_pkt pkt = {
+		.opcode = skr_resp_read_opcode(reading->first, bytes == reading->left),
+		.psn = reading->psn,
+		.payload_bytes = bytes,
+		.syndrome = SKR_AETH_ACK_UNLIMITED,
+		.msn = qp->resp.msn,
+	};
+	struct skr_mr *mr = NULL;
+	struct sk_buff *skb;
+	void *payload;
+	int err;
+
+	if (bytes) {
+		mr = skr_mr_find(qp->dev, qp->ibqp->pd, reading->rkey, IB_ACCESS_REMOTE_READ,
+				 reading->va, bytes);
+		if (!mr)
+			return -EACCES;
+	}
+	skb = skr_send_alloc(qp, &pkt, &payload);
+	if (!skb)
+		return -ENOMEM;
+	if (bytes)
+		skr_mr_read(mr, reading->va, payload, bytes);
+	err = skr_send(qp, skb, &pkt);
+	if (err)
+		return err;
+
+	reading->first = false;
+	reading->va += bytes;
+	reading->left -= bytes;
+	reading->psn = skr_psn_add(reading->psn, 1);
+	reading->active = reading->left;
+	return 0;
+}
+
+bool skr_responder_read(struct skr_qp *qp, int budget)
+{
+	int err;
+
+	lockdep_assert_held(&qp->lock);
+	while (qp->resp.reading.active) {
+		if (!budget--)
+			return true;
+		if (skr_tx_full(qp))
+			return false;
+		err = skr_resp_read_one(qp);
+		if (err == -EACCES) {
+			/* the region went away under the READ */
+			skr_resp_answer(qp, SKR_NAK_REM_ACCESS, qp->resp.reading.psn);
+			skr_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+			skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+			return false;
+		}
+		if (err) {
+			skr_timer_pause(qp);
+			return false;
+		}
+	}
+	return false;
+}

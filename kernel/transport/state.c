@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Completions of a QP, and its way to RESET and to the error state.
+ */
+#include "qp.h"
+
+#include "../trace.h"
+
+static void skr_push(struct skr_qp *qp, struct ib_cq *ibcq, struct skerry_cqe *cqe,
+		     bool solicited, bool *fire)
+{
+	cqe->qp_num = qp->qpn;
+	trace_skr_cqe(qp->dev, cqe);
+	switch (skr_cq_push(skr_cq(ibcq), cqe, qp->ibqp, solicited)) {
+	case SKR_PUSH_OK:
+		break;
+	case SKR_PUSH_FIRE:
+		*fire = true;
+		break;
+	case SKR_PUSH_OVERRUN:
+		/* a completion is lost: the QP must not go on as if it were not */
+		if (qp->state != IB_QPS_ERR) {
+			skr_qp_event(qp, IB_EVENT_QP_FATAL);
+			skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+		}
+		break;
+	}
+}
+
+void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
+{
+	struct skr_sq *sq = &qp->sq;
+	struct skr_swqe *wqe = skr_swqe(qp, sq->una);
+	bool signaled = sq->sig_all || wqe->req.flags & SKERRY_SEND_SIGNALED;
+	struct skerry_cqe cqe = {
+		.wr_id = wqe->req.wr_id,
+		.status = status,
+		.opcode = wqe->op->wc_opcode,
+		.byte_len = byte_len,
+	};
+
+	lockdep_assert_held(&qp->lock);
+	sq->una++;
+	if ((s32)(sq->cur - sq->una) < 0)
+		sq->cur = sq->una;
+	if (status == IB_WC_WR_FLUSH_ERR)
+		skr_count(qp->dev, SKR_CNT_REQ_CQE_FLUSH_ERROR);
+	else if (status)
+		skr_count(qp->dev, SKR_CNT_REQ_CQE_ERROR);
+	if (signaled || status)
+		skr_push(qp, qp->ibqp->send_cq, &cqe, status, &qp->fire_send);
+	skr_ring_publish(&sq->ring, sq->una);
+}
+
+void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited)
+{
+	struct skr_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->lock);
+	cqe->wr_id = rq->wqe->wr_id;
+	rq->busy = false;
+	if (cqe->status == IB_WC_WR_FLUSH_ERR)
+		skr_count(qp->dev, SKR_CNT_RESP_CQE_FLUSH_ERROR);
+	else if (cqe->status)
+		skr_count(qp->dev, SKR_CNT_RESP_CQE_ERROR);
+	skr_push(qp, qp->ibqp->recv_cq, cqe, solicited || cqe->status, &qp->fire_recv);
+	skr_ring_publish(&rq->ring, rq->cons);
+}
+
+int skr_take_recv(struct skr_qp *qp)
+{
+	struct skr_rq *rq = &qp->rq;
+	u32 ready = skr_ring_ready(&rq->ring, rq->cons, rq->cons);
+	bool ok;
+
+	lockdep_assert_held(&qp->lock);
+	if (!ready)
+		return 0;
+	if (ready == SKR_RING_BROKEN)
+		return -EINVAL;
+	ok = skr_wqe_take_recv(&rq->ring, rq->cons, rq->max_sge, rq->wqe);
+	rq->cons++;
+	rq->busy = true;
+	return ok ? 1 : -EINVAL;
+}
+
+static void skr_qp_forget_packets(struct skr_qp *qp)
+{
+	skb_queue_purge(&qp->rx_req);
+	skb_queue_purge(&qp->rx_rsp);
+	qp->resp.reading.active = false;
+	qp->resp.ack_due = false;
+	qp->req.waiting = false;
+}
+
+void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status)
+{
+	lockdep_assert_held(&qp->lock);
+	if (qp->state == IB_QPS_ERR)
+		return;
+	trace_skr_qp_state(qp->dev, qp->qpn, qp->state, IB_QPS_ERR);
+	qp->state = IB_QPS_ERR;
+	qp->flush_status = status;
+	skr_qp_forget_packets(qp);
+	/* the flush follows in the step that brought us here, or in the next */
+	set_bit(SKR_QP_PENDING, &qp->run_flags);
+}
+
+void skr_qp_reset(struct skr_qp *qp)
+{
+	struct skr_saved *saved = qp->resp.saved;
+	struct skr_sq *sq = &qp->sq;
+	struct skr_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->lock);
+	skr_qp_forget_packets(qp);
+	memset(&qp->req, 0, sizeof(qp->req));
+	memset(&qp->resp, 0, sizeof(qp->resp));
+	qp->resp.saved = saved;
+	skr_av_release(&qp->av);
+
+	/* what is posted is forgotten without a completion (IBTA 10.3.1) */
+	sq->una = skr_ring_produced(&sq->ring);
+	sq->cur = sq->una;
+	sq->taken = sq->una;
+	skr_ring_publish(&sq->ring, sq->una);
+	skr_ring_want_kick(&sq->ring, sq->una);
+	sq->idle = true;
+
+	rq->cons = skr_ring_produced(&rq->ring);
+	rq->busy = false;
+	skr_ring_publish(&rq->ring, rq->cons);
+	skr_ring_no_kick(&rq->ring);
+}
+
+static bool skr_flush_sq(struct skr_qp *qp, int *budget)
+{
+	struct skr_sq *sq = &qp->sq;
+	enum ib_wc_status status;
+
+	while (*budget > 0) {
+		if (sq->una == sq->taken) {
+			u32 ready = skr_ring_ready(&sq->ring, sq->una, sq->taken);
+
+			if (!ready || ready == SKR_RING_BROKEN)
+				return false;
+			skr_wqe_take_send(&sq->ring, sq->taken, &sq->limits,
+					  skr_swqe(qp, sq->taken));
+			sq->taken++;
+		}
+		status = qp->flush_status;
+		qp->flush_status = IB_WC_WR_FLUSH_ERR;
+		skr_complete_send(qp, status, 0);
+		--*budget;
+	}
+	return true;
+}
+
+static bool skr_flush_rq(struct skr_qp *qp, int *budget)
+{
+	struct skerry_cqe cqe;
+
+	while (*budget > 0) {
+		/* an unusable request is flushed like any other */
+		if (!qp->rq.busy && (!skr_take_recv(qp) || !qp->rq.busy))
+			return false;
+		cqe = (struct skerry_cqe) { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV };
+		skr_complete_recv(qp, &cqe, false);
+		--*budget;
+	}
+	return true;
+}
+
+bool skr_flush(struct skr_qp *qp, int budget)
+{
+	bool more;
+
+	lockdep_assert_held(&qp->lock);
+	more = skr_flush_sq(qp, &budget);
+	more |= skr_flush_rq(qp, &budget);
+	if (more)
+		return true;
+
+	/* the next post must come here at once; look again for one that did not */
+	qp->sq.idle = true;
+	more = skr_ring_want_kick(&qp->sq.ring, qp->sq.taken) &&
+	       skr_ring_ready(&qp->sq.ring, qp->sq.una, qp->sq.taken) != SKR_RING_BROKEN;
+	more |= skr_ring_want_kick(&qp->rq.ring, qp->rq.cons) &&
+		skr_ring_ready(&qp->rq.ring, qp->rq.cons, qp->rq.cons) != SKR_RING_BROKEN;
+	return more;
+}

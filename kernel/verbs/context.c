@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "verbs.h"
+
+#include <rdma/uverbs_ioctl.h>
+
+int skr_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	struct skerry_alloc_ucontext_resp resp = { .max_inline = SKR_MAX_INLINE };
+
+	return ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
+}
+
+void skr_dealloc_ucontext(struct ib_ucontext *ibuc)
+{
+}
+
+/*
+ * The core destroys the context's objects; ring pages that a process has
+ * mapped stay its own until it unmaps them.
+ */
+void skr_disassociate_ucontext(struct ib_ucontext *ibuc)
+{
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include <linux/module.h>
+
+#include "../ring/cqe.h"
+#include "../ring/shm.h"
+#include "../transport/qp.h"
+#include "verbs.h"
+
+const struct ib_device_ops skr_device_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = SKERRY_DRIVER_ID,
+	.uverbs_abi_ver = SKERRY_ABI_VERSION,
+
+	.query_device = skr_query_device,
+	.query_port = skr_query_port,
+	.query_pkey = skr_query_pkey,
+	.get_port_immutable = skr_get_port_immutable,
+	.get_link_layer = skr_get_link_layer,
+	.add_gid = skr_add_gid,
+	.del_gid = skr_del_gid,
+
+	.alloc_ucontext = skr_alloc_ucontext,
+	.dealloc_ucontext = skr_dealloc_ucontext,
+	.disassociate_ucontext = skr_disassociate_ucontext,
+	.mmap = skr_mmap,
+	.mmap_free = skr_mmap_free,
+
+	.alloc_pd = skr_alloc_pd,
+	.dealloc_pd = skr_dealloc_pd,
+	.create_ah = skr_create_ah,
+	.create_user_ah = skr_create_ah,
+	.query_ah = skr_query_ah,
+	.destroy_ah = skr_destroy_ah,
+
+	.create_cq = skr_create_cq,
+	.destroy_cq = skr_destroy_cq,
+	.poll_cq = skr_poll_cq,
+	.req_notify_cq = skr_req_notify_cq,
+
+	.create_qp = skr_create_qp,
+	.modify_qp = skr_modify_qp,
+	.query_qp = skr_query_qp,
+	.destroy_qp = skr_destroy_qp,
+	.post_send = skr_post_send,
+	.post_recv = skr_post_recv,
+
+	.get_dma_mr = skr_get_dma_mr,
+	.reg_user_mr = skr_reg_user_mr,
+	.dereg_mr = skr_dereg_mr,
+
+	.alloc_hw_port_stats = skr_alloc_hw_port_stats,
+	.get_hw_stats = skr_get_hw_stats,
+
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, skr_ucontext, ibuc),
+	INIT_RDMA_OBJ_SIZE(ib_pd, skr_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_ah, skr_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, skr_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_qp, skr_ibqp, ibqp),
+};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Posting by kernel consumers, into the same rings that user space writes.
+ * User space posts by itself and comes here with no work request, to wake the
+ * QP up (rdma/skerry-abi.h: need_kick).
+ */
+#include "../transport/qp.h"
+
+#include "verbs.h"
+
+static void skr_copy_sges(struct skerry_sge *to, const struct ib_sge *from, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		to[i].addr = from[i].addr;
+		to[i].length = from[i].length;
+		to[i].lkey = from[i].lkey;
+	}
+}
+
+static int skr_copy_inline(struct skerry_send_wqe *wqe, const struct ib_send_wr *wr, u32 max)
+{
+	u8 *data = (u8 *)(wqe + 1);
+	u64 length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		length += wr->sg_list[i].length;
+		if (length > max)
+			return -EINVAL;
+		memcpy(data, (void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		data += wr->sg_list[i].length;
+	}
+	wqe->inline_len = length;
+	return 0;
+}
+
+static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
+			  const struct ib_send_wr *wr)
+{
+	u16 flags = skr_send_op(wr->opcode)->flags;
+
+	if (!(flags & sq->limits.transport) || wr->num_sge > sq->limits.max_sge)
+		return -EINVAL;
+
+	*wqe = (struct skerry_send_wqe) {
+		.wr_id = wr->wr_id,
+		.opcode = wr->opcode,
+		.flags = wr->send_flags & (SKERRY_SEND_FENCE | SKERRY_SEND_SIGNALED |
+					   SKERRY_SEND_SOLICITED | SKERRY_SEND_INLINE),
+		.num_sge = wr->num_sge,
+		.imm = wr->ex.imm_data,
+	};
+	if (flags & (SKR_SOP_WRITE | SKR_SOP_READ)) {
+		wqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rdma.rkey = rdma_wr(wr)->rkey;
+	} else if (flags & SKR_SOP_ATOMIC) {
+		wqe->atomic.remote_addr = atomic_wr(wr)->remote_addr;
+		wqe->atomic.rkey = atomic_wr(wr)->rkey;
+		wqe->atomic.compare_add = atomic_wr(wr)->compare_add;
+		wqe->atomic.swap = atomic_wr(wr)->swap;
+	}
+	if (wr->send_flags & IB_SEND_INLINE)
+		return skr_copy_inline(wqe, wr, sq->limits.max_inline);
+	skr_copy_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+	return 0;
+}
+
+static int skr_post_sends(struct skr_sq *sq, const struct ib_send_wr *wr,
+			  const struct ib_send_wr **bad_wr)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&sq->post_lock, flags);
+	for (; wr && !err; wr = wr->next) {
+		/* nobody else writes to the header of a ring that is not mapped */
+		if (sq->posted - READ_ONCE(sq->ring.hdr->kernel_index) >= sq->max_wr)
+			err = -ENOMEM;
+		else
+			err = skr_write_send(sq, skr_ring_entry(&sq->ring, sq->posted), wr);
+		if (err)
+			*bad_wr = wr;
+		else
+			sq->posted++;
+	}
+	smp_store_release(&sq->ring.hdr->user_index, sq->posted);
+	spin_unlock_irqrestore(&sq->post_lock, flags);
+	return err;
+}
+
+int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad_wr)
+{
+	enum ib_qp_state state = READ_ONCE(skr_qp(ibqp)->state);
+	struct skr_qp *qp = skr_qp(ibqp);
+	int err = 0;
+
+	if (wr && (ibqp->uobject || state < IB_QPS_RTS)) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	if (wr)
+		err = skr_post_sends(&qp->sq, wr, bad_wr);
+	skr_qp_run(qp);
+	return err;
+}
+
+static int skr_post_recvs(struct skr_rq *rq, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad_wr)
+{
+	struct skerry_recv_wqe *wqe;
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&rq->post_lock, flags);
+	for (; wr; wr = wr->next) {
+		if (rq->posted - READ_ONCE(rq->ring.hdr->kernel_index) >= rq->max_wr)
+			err = -ENOMEM;
+		else if (wr->num_sge > rq->max_sge)
+			err = -EINVAL;
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+		wqe = skr_ring_entry(&rq->ring, rq->posted);
+		wqe->wr_id = wr->wr_id;
+		wqe->num_sge = wr->num_sge;
+		skr_copy_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+		rq->posted++;
+	}
+	smp_store_release(&rq->ring.hdr->user_index, rq->posted);
+	spin_unlock_irqrestore(&rq->post_lock, flags);
+	return err;
+}
+
+int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct skr_qp *qp = skr_qp(ibqp);
+	int err = 0;
+
+	if (wr && (ibqp->uobject || READ_ONCE(qp->state) == IB_QPS_RESET)) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	if (wr)
+		err = skr_post_recvs(&qp->rq, wr, bad_wr);
+	/* only the error state waits for receive requests, to flush them */
+	if (!wr || READ_ONCE(qp->state) == IB_QPS_ERR)
+		skr_qp_run(qp);
+	return err;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "../transport/qp.h"
+
+#include <linux/log2.h>
+#include <linux/slab.h>
+
+#include "verbs.h"
+
+static int skr_qp_check_init(const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	if (init->qp_type != IB_QPT_RC || init->create_flags)
+		return -EOPNOTSUPP;
+	if (init->srq)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > SKR_MAX_QP_WR || cap->max_recv_wr > SKR_MAX_QP_WR ||
+	    cap->max_send_sge > SKR_MAX_SGE || cap->max_recv_sge > SKR_MAX_SGE ||
+	    cap->max_inline_data > SKR_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static u32 skr_ring_depth(u32 wr)
+{
+	return roundup_pow_of_two(max(1U, wr));
+}
+
+static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
+			    struct ib_ucontext *ucontext, struct skerry_ring_info *info)
+{
+	u32 data = max_t(u32, init->cap.max_send_sge * sizeof(struct skerry_sge),
+			 init->cap.max_inline_data);
+	u32 depth = skr_ring_depth(init->cap.max_send_wr);
+	struct skr_sq *sq = &qp->sq;
+
+	data = ALIGN(data, sizeof(struct skerry_sge));
+	sq->limits.transport = SKR_SOP_RC;
+	sq->limits.max_sge = init->cap.max_send_sge;
+	sq->limits.max_inline = init->cap.max_inline_data;
+	sq->max_wr = init->cap.max_send_wr;
+	sq->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	sq->wqe_bytes = ALIGN(sizeof(struct skr_swqe) + data, L1_CACHE_BYTES);
+	sq->wqes = kvcalloc(depth, sq->wqe_bytes, GFP_KERNEL_ACCOUNT);
+	if (!sq->wqes)
+		return -ENOMEM;
+	sq->shm = skr_shm_create(&sq->ring, ucontext, depth, sizeof(struct skerry_send_wqe) + data,
+				 info);
+	if (IS_ERR(sq->shm)) {
+		kvfree(sq->wqes);
+		return PTR_ERR(sq->shm);
+	}
+	sq->idle = true;
+	skr_ring_want_kick(&sq->ring, 0);
+	return 0;
+}
+
+static void skr_qp_destroy_sq(struct skr_qp *qp)
+{
+	skr_shm_destroy(qp->sq.shm);
+	kvfree(qp->sq.wqes);
+}
+
+static int skr_qp_create_rq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
+			    struct ib_ucontext *ucontext, struct skerry_ring_info *info)
+{
+	u32 depth = skr_ring_depth(init->cap.max_recv_wr);
+	struct skr_rq *rq = &qp->rq;
+
+	rq->max_sge = init->cap.max_recv_sge;
+	rq->max_wr = init->cap.max_recv_wr;
+	rq->wqe = kzalloc(struct_size(rq->wqe, sge, rq->max_sge), GFP_KERNEL_ACCOUNT);
+	if (!rq->wqe)
+		return -ENOMEM;
+	rq->shm = skr_shm_create(&rq->ring, ucontext, depth,
+				 sizeof(struct skerry_recv_wqe) +
+				 rq->max_sge * sizeof(struct skerry_sge), info);
+	if (IS_ERR(rq->shm)) {
+		kfree(rq->wqe);
+		return PTR_ERR(rq->shm);
+	}
+	return 0;
+}
+
+static void skr_qp_destroy_rq(struct skr_qp *qp)
+{
+	skr_shm_destroy(qp->rq.shm);
+	kfree(qp->rq.wqe);
+}
+
+int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	struct ib_ucontext *ucontext = skr_udata_ucontext(udata);
+	struct skr_dev *dev = skr_dev(ibqp->device);
+	struct skerry_create_qp_resp resp = {};
+	struct skr_qp *qp;
+	int err;
+
+	err = skr_qp_check_init(init);
+	if (err)
+		return err;
+	if (udata && udata->outlen < sizeof(resp))
+		return -EINVAL;
+	err = skr_object_get(dev, SKR_OBJ_QP, SKR_MAX_QP);
+	if (err)
+		return err;
+
+	qp = skr_qp_alloc(dev, ibqp);
+	if (IS_ERR(qp)) {
+		err = PTR_ERR(qp);
+		goto err_put_object;
+	}
+	err = skr_qp_create_sq(qp, init, ucontext, &resp.sq);
+	if (err)
+		goto err_put_qp;
+	err = skr_qp_create_rq(qp, init, ucontext, &resp.rq);
+	if (err)
+		goto err_destroy_sq;
+	if (udata) {
+		err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+		if (err)
+			goto err_destroy_rq;
+	}
+	container_of(ibqp, struct skr_ibqp, ibqp)->qp = qp;
+	ibqp->qp_num = qp->qpn;
+	skr_qp_publish(qp);
+	return 0;
+
+err_destroy_rq:
+	skr_qp_destroy_rq(qp);
+err_destroy_sq:
+	skr_qp_destroy_sq(qp);
+err_put_qp:
+	skr_qp_shutdown(qp);
+	skr_qp_put(qp);
+err_put_object:
+	skr_object_put(dev, SKR_OBJ_QP);
+	return err;
+}
+
+int skr_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct skr_qp *qp = skr_qp(ibqp);
+
+	skr_qp_shutdown(qp);
+	skr_qp_destroy_rq(qp);
+	skr_qp_destroy_sq(qp);
+	kfree(qp->resp.saved);
+	skr_av_release(&qp->av);
+	skr_qp_put(qp);
+	skr_object_put(skr_dev(ibqp->device), SKR_OBJ_QP);
+	return 0;
+}
+
+int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct skr_qp *qp = skr_qp(ibqp);
+
+	memset(attr, 0, sizeof(*attr));
+	memset(init, 0, sizeof(*init));
+	spin_lock_bh(&qp->lock);
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->path_mtu = ib_mtu_int_to_enum(qp->attr.mtu);
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->qkey = qp->attr.qkey;
+	attr->rq_psn = qp->resp.epsn;
+	attr->sq_psn = qp->req.psn;
+	attr->dest_qp_num = qp->attr.dest_qpn;
+	attr->qp_access_flags = qp->attr.access;
+	attr->ah_attr = qp->attr.ah;
+	attr->pkey_index = qp->attr.pkey_index;
+	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->sq_drained;
+	attr->max_rd_atomic = qp->attr.max_rd_atomic;
+	attr->max_dest_rd_atomic = qp->attr.max_dest_rd_atomic;
+	attr->min_rnr_timer = qp->attr.min_rnr_timer;
+	attr->port_num = SKR_PORT;
+	attr->timeout = qp->attr.timeout;
+	attr->retry_cnt = qp->attr.retry_cnt;
+	attr->rnr_retry = qp->attr.rnr_retry;
+	spin_unlock_bh(&qp->lock);
+
+	attr->cap.max_send_wr = qp->sq.max_wr;
+	attr->cap.max_recv_wr = qp->rq.max_wr;
+	attr->cap.max_send_sge = qp->sq.limits.max_sge;
+	attr->cap.max_recv_sge = qp->rq.max_sge;
+	attr->cap.max_inline_data = qp->sq.limits.max_inline;
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->cap = attr->cap;
+	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	return 0;
+}

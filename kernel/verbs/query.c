@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "verbs.h"
+
+#include <rdma/ib_addr.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "../wire/iba.h"
+
+int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		     struct ib_udata *udata)
+{
+	if (udata && (udata->inlen || udata->outlen))
+		return -EINVAL;
+
+	*attr = (struct ib_device_attr) {
+		.sys_image_guid = ibdev->node_guid,
+		.max_mr_size = SKR_MAX_MR_BYTES,
+		.page_size_cap = PAGE_SIZE,
+		.max_qp = SKR_MAX_QP,
+		.max_qp_wr = SKR_MAX_QP_WR,
+		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
+		.max_send_sge = SKR_MAX_SGE,
+		.max_recv_sge = SKR_MAX_SGE,
+		.max_sge_rd = SKR_MAX_SGE,
+		.max_cq = SKR_MAX_CQ,
+		.max_cqe = SKR_MAX_CQE,
+		.max_mr = SKR_MAX_MR,
+		.max_pd = SKR_MAX_PD,
+		.max_ah = SKR_MAX_AH,
+		.max_qp_rd_atom = SKR_MAX_RD_ATOMIC,
+		.max_qp_init_rd_atom = SKR_MAX_RD_ATOMIC,
+		.max_res_rd_atom = SKR_MAX_RD_ATOMIC * SKR_MAX_QP,
+		.atomic_cap = IB_ATOMIC_GLOB,
+		.max_pkeys = 1,
+		.local_ca_ack_delay = 15,
+	};
+	return 0;
+}
+
+int skr_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	struct skr_dev *dev = skr_dev(ibdev);
+	int err;
+
+	/* the core has zeroed attr and set gid_tbl_len */
+	err = ib_get_eth_speed(ibdev, port, &attr->active_speed, &attr->active_width);
+	if (err)
+		return err;
+	attr->state = ib_get_curr_port_state(dev->ndev);
+	attr->phys_state = attr->state == IB_PORT_ACTIVE ? IB_PORT_PHYS_STATE_LINK_UP :
+							   IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = iboe_get_mtu(READ_ONCE(dev->ndev->mtu));
+	attr->max_msg_sz = SKR_MAX_MSG_BYTES;
+	attr->pkey_tbl_len = 1;
+	attr->gid_tbl_len = SKR_GIDS;
+	attr->max_vl_num = 1;
+	attr->ip_gids = true;
+	return 0;
+}
+
+int skr_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = SKR_PKEY_FULL;
+	return 0;
+}
+
+int skr_get_port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm)
+{
+	/* RoCEv2 without MADs, that is, without QP 1 and the connection managers */
+	imm->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
+	imm->pkey_tbl_len = 1;
+	imm->gid_tbl_len = SKR_GIDS;
+	return 0;
+}
+
+enum rdma_link_layer skr_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+/* The core keeps the GID table; nothing of it is copied here. */
+int skr_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	return 0;
+}
+
+int skr_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The verbs: creating, changing, querying and destroying objects. Each has the
+ * meaning and the errors of the ib_device_ops member of the same name.
+ */
+#ifndef SKR_VERBS_VERBS_H
+#define SKR_VERBS_VERBS_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "../device.h"
+#include "../net/av.h"
+
+/** skr_device_ops - what ib_core calls us for */
+extern const struct ib_device_ops skr_device_ops;
+
+/**
+ * struct skr_ucontext - an open device
+ * @ibuc: ib_core's part
+ */
+struct skr_ucontext {
+	struct ib_ucontext ibuc;
+};
+
+/**
+ * struct skr_pd - a protection domain
+ * @ibpd: ib_core's part
+ */
+struct skr_pd {
+	struct ib_pd ibpd;
+};
+
+/**
+ * struct skr_ah - an address handle
+ * @ibah: ib_core's part
+ * @av: where it leads to
+ * @num: its number, for work requests of user space; 0 for the kernel's own
+ */
+struct skr_ah {
+	struct ib_ah	ibah;
+	struct skr_av	av;
+	u32		num;
+};
+
+/**
+ * skr_udata_ucontext() - the context behind a request of user space
+ * @udata: NULL for the kernel's own
+ *
+ * Return: the context, or NULL.
+ */
+static inline struct ib_ucontext *skr_udata_ucontext(struct ib_udata *udata)
+{
+	return udata ? rdma_udata_to_uverbs_attr_bundle(udata)->context : NULL;
+}
+
+/* query.c */
+int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		     struct ib_udata *udata);
+int skr_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
+int skr_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
+int skr_get_port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm);
+enum rdma_link_layer skr_get_link_layer(struct ib_device *ibdev, u32 port);
+int skr_add_gid(const struct ib_gid_attr *attr, void **context);
+int skr_del_gid(const struct ib_gid_attr *attr, void **context);
+
+/* context.c */
+int skr_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
+void skr_dealloc_ucontext(struct ib_ucontext *ibuc);
+void skr_disassociate_ucontext(struct ib_ucontext *ibuc);
+
+/* pd_ah.c */
+int skr_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int skr_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int skr_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
+int skr_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int skr_destroy_ah(struct ib_ah *ibah, u32 flags);
+
+/* cq.c */
+int skr_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct uverbs_attr_bundle *attrs);
+int skr_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+
+/* qp.c */
+int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
+int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init);
+int skr_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/* qp_modify.c */
+int skr_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata);
+
+/* post.c */
+int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad_wr);
+int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr);
+
+/* mr.c */
+struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access
+			      SKR_DMAH_PARAM, struct ib_udata *udata);
+int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* counters.c */
+struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
+int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
+
+#endif /* SKR_VERBS_VERBS_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Posting work: write entries, publish them together, and enter the kernel
+ * only if it asked for that.
+ */
+#include <errno.h>
+
+#include <util/compiler.h>
+
+#include "skerry.h"
+
+static_assert(SKERRY_SEND_FENCE == IBV_SEND_FENCE &&
+	      SKERRY_SEND_SIGNALED == IBV_SEND_SIGNALED &&
+	      SKERRY_SEND_SOLICITED == IBV_SEND_SOLICITED &&
+	      SKERRY_SEND_INLINE == IBV_SEND_INLINE,
+	      "send flags are passed on as they are");
+static_assert(IB_UVERBS_WR_RDMA_WRITE == (int)IBV_WR_RDMA_WRITE &&
+	      IB_UVERBS_WR_SEND_WITH_INV == (int)IBV_WR_SEND_WITH_INV &&
+	      IB_UVERBS_WR_LOCAL_INV == (int)IBV_WR_LOCAL_INV,
+	      "opcodes are passed on as they are");
+static_assert(sizeof(struct ibv_sge) == sizeof(struct skerry_sge) &&
+	      offsetof(struct ibv_sge, addr) == offsetof(struct skerry_sge, addr) &&
+	      offsetof(struct ibv_sge, length) == offsetof(struct skerry_sge, length) &&
+	      offsetof(struct ibv_sge, lkey) == offsetof(struct skerry_sge, lkey),
+	      "SGEs are copied as they are");
+
+/*
+ * Publish what was added to the ring since @start. Return whether the kernel
+ * has to be told.
+ *
+ * A queue found full is worth a look, too: if the kernel is idle although
+ * nothing fits any more, entering it does no harm, and it is the only way to
+ * learn that the device has gone and that the queue will never drain.
+ */
+static bool publish(struct skerry_wq *wq, uint32_t start, int ret)
+{
+	if (wq->ring.index != start)
+		skerry_ring_publish(&wq->ring);
+	else if (ret != ENOMEM)
+		return false;
+
+	return skerry_ring_need_kick(&wq->ring);
+}
+
+/*
+ * The kernel could not be entered. What was published cannot be taken back, as
+ * the kernel may already have looked; but nobody vouches for it either. The
+ * one cause that is to be expected is that the device has gone: then nothing
+ * is executed any more, memory of the application is not touched, and no
+ * completion comes. Say that none of the call's requests was accepted, and say
+ * EIO whatever the cause, as other verbs do for a device that has gone: ENOMEM
+ * would invite the application to post the same work again.
+ */
+static int kick_failed(struct ibv_qp *ibqp, int err)
+{
+	verbs_warn(verbs_get_ctx(ibqp->context),
+		   "QP %u: cannot enter the kernel: %d\n", ibqp->qp_num, err);
+	return EIO;
+}
+
+static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr)
+{
+	int ret;
+
+	if (unlikely(skerry_ring_full(&sq->ring, sq->cap.max_wr)))
+		return ENOMEM;
+
+	ret = skerry_put_send(skerry_ring_entry(&sq->ring, sq->ring.index), wr,
+			      &sq->cap);
+	if (!ret)
+		sq->ring.index++;
+	return ret;
+}
+
+/*
+ * The state is the one that the application last heard of. The kernel may have
+ * moved the QP to the error state since; then it flushes what is posted here.
+ */
+int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad_wr)
+{
+	struct skerry_wq *sq = &to_sqp(ibqp)->sq;
+	struct ibv_send_wr *first = wr;
+	struct ibv_send_wr *none;
+	uint32_t start;
+	int ret = 0;
+	bool kick;
+
+	if (unlikely(ibqp->state < IBV_QPS_RTS || !sq->ring.hdr)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	pthread_spin_lock(&sq->lock);
+	start = sq->ring.index;
+	for (; wr; wr = wr->next) {
+		ret = post_one_send(sq, wr);
+		if (unlikely(ret)) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	kick = publish(sq, start, ret);
+	pthread_spin_unlock(&sq->lock);
+
+	if (kick) {
+		int err = ibv_cmd_post_send(ibqp, NULL, &none);
+
+		if (unlikely(err)) {
+			*bad_wr = first;
+			return kick_failed(ibqp, err);
+		}
+	}
+
+	return ret;
+}
+
+static int post_one_recv(struct skerry_wq *rq, const struct ibv_recv_wr *wr)
+{
+	int ret;
+
+	if (unlikely(skerry_ring_full(&rq->ring, rq->cap.max_wr)))
+		return ENOMEM;
+
+	ret = skerry_put_recv(skerry_ring_entry(&rq->ring, rq->ring.index), wr,
+			      &rq->cap);
+	if (!ret)
+		rq->ring.index++;
+	return ret;
+}
+
+int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad_wr)
+{
+	struct skerry_wq *rq = &to_sqp(ibqp)->rq;
+	struct ibv_recv_wr *first = wr;
+	struct ibv_recv_wr *none;
+	uint32_t start;
+	int ret = 0;
+	bool kick;
+
+	if (unlikely(ibqp->state == IBV_QPS_RESET || !rq->ring.hdr)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	pthread_spin_lock(&rq->lock);
+	start = rq->ring.index;
+	for (; wr; wr = wr->next) {
+		ret = post_one_recv(rq, wr);
+		if (unlikely(ret)) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	kick = publish(rq, start, ret);
+	pthread_spin_unlock(&rq->lock);
+
+	if (kick) {
+		int err = ibv_cmd_post_recv(ibqp, NULL, &none);
+
+		if (unlikely(err)) {
+			*bad_wr = first;
+			return kick_failed(ibqp, err);
+		}
+	}
+
+	return ret;
+}

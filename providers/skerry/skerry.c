@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Finding the device, opening it, and what it says of itself.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "skerry.h"
+
+static int skerry_query_device_ex(struct ibv_context *ibctx,
+				  const struct ibv_query_device_ex_input *input,
+				  struct ibv_device_attr_ex *attr,
+				  size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp;
+	size_t resp_size = sizeof(resp);
+	uint64_t fw_ver;
+	int ret;
+
+	ret = ibv_cmd_query_device_any(ibctx, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (ret)
+		return ret;
+
+	fw_ver = resp.base.fw_ver;
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%u.%u.%u", (unsigned int)(fw_ver >> 32) & 0xffff,
+		 (unsigned int)(fw_ver >> 16) & 0xffff,
+		 (unsigned int)fw_ver & 0xffff);
+	return 0;
+}
+
+static int skerry_query_port(struct ibv_context *ibctx, uint8_t port,
+			     struct ibv_port_attr *attr)
+{
+	struct ibv_query_port cmd = {};
+
+	return ibv_cmd_query_port(ibctx, port, attr, &cmd, sizeof(cmd));
+}
+
+/*
+ * The device's clock is CLOCK_MONOTONIC_RAW in nanoseconds, and a raw clock is
+ * given in ticks: all of them in tv_nsec.
+ */
+static int skerry_query_rt_values(struct ibv_context *ibctx,
+				  struct ibv_values_ex *values)
+{
+	struct timespec now;
+
+	if (!check_comp_mask(values->comp_mask, IBV_VALUES_MASK_RAW_CLOCK))
+		return EINVAL;
+	if (!(values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
+		return 0;
+
+	if (clock_gettime(CLOCK_MONOTONIC_RAW, &now))
+		return errno;
+
+	values->raw_clock.tv_sec = 0;
+	values->raw_clock.tv_nsec = now.tv_sec * 1000000000LL + now.tv_nsec;
+	return 0;
+}
+
+static void skerry_free_context(struct ibv_context *ibctx)
+{
+	struct skerry_context *ctx = to_sctx(ibctx);
+
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+}
+
+/*
+ * Asynchronous events need nothing from the provider: libibverbs reads them
+ * from the kernel and finds the object by itself.
+ */
+static const struct verbs_context_ops skerry_ctx_ops = {
+	.alloc_pd = skerry_alloc_pd,
+	.create_ah = skerry_create_ah,
+	.create_cq = skerry_create_cq,
+	.create_cq_ex = skerry_create_cq_ex,
+	.create_qp = skerry_create_qp,
+	.create_qp_ex = skerry_create_qp_ex,
+	.dealloc_pd = skerry_dealloc_pd,
+	.dereg_mr = skerry_dereg_mr,
+	.destroy_ah = skerry_destroy_ah,
+	.destroy_cq = skerry_destroy_cq,
+	.destroy_qp = skerry_destroy_qp,
+	.free_context = skerry_free_context,
+	.modify_qp = skerry_modify_qp,
+	.poll_cq = skerry_poll_cq,
+	.post_recv = skerry_post_recv,
+	.post_send = skerry_post_send,
+	.query_device_ex = skerry_query_device_ex,
+	.query_port = skerry_query_port,
+	.query_qp = skerry_query_qp,
+	.query_rt_values = skerry_query_rt_values,
+	.reg_mr = skerry_reg_mr,
+	.req_notify_cq = skerry_req_notify_cq,
+};
+
+static struct verbs_context *skerry_alloc_context(struct ibv_device *ibdev,
+						  int cmd_fd,
+						  void *private_data)
+{
+	struct uskerry_get_context_resp resp = {};
+	struct ibv_get_context cmd = {};
+	struct skerry_context *ctx;
+
+	ctx = verbs_init_and_alloc_context(ibdev, cmd_fd, ctx, vctx,
+					   SKERRY_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	if (ibv_cmd_get_context(&ctx->vctx, &cmd, sizeof(cmd), &resp.ibv_resp,
+				sizeof(resp)))
+		goto err_free_context;
+
+	verbs_set_ops(&ctx->vctx, &skerry_ctx_ops);
+	return &ctx->vctx;
+
+err_free_context:
+	skerry_free_context(&ctx->vctx.context);
+	return NULL;
+}
+
+static struct verbs_device *skerry_alloc_device(struct verbs_sysfs_dev *unused)
+{
+	struct skerry_device *dev;
+
+	dev = calloc(1, sizeof(*dev));
+	if (!dev)
+		return NULL;
+
+	return &dev->vdev;
+}
+
+static void skerry_uninit_device(struct verbs_device *vdev)
+{
+	free(container_of(vdev, struct skerry_device, vdev));
+}
+
+static const struct verbs_match_ent skerry_match_table[] = {
+	VERBS_DRIVER_ID(SKERRY_DRIVER_ID),
+	{},
+};
+
+static const struct verbs_device_ops skerry_dev_ops = {
+	.name = "skerry",
+	.match_min_abi_version = SKERRY_ABI_VERSION,
+	.match_max_abi_version = SKERRY_ABI_VERSION,
+	.match_table = skerry_match_table,
+	.alloc_device = skerry_alloc_device,
+	.uninit_device = skerry_uninit_device,
+	.alloc_context = skerry_alloc_context,
+};
+PROVIDER_DRIVER(skerry, skerry_dev_ops);
