@@ -302,6 +302,19 @@ hosts_switched()
 	must wait_until 5 on "$NS_A" ping -c 1 -W 1 $IP4_B
 }
 
+# swap_hosts - let A and B trade places: client and server swap roles
+swap_hosts()
+{
+	local name a b
+
+	for name in NS DEV SK IP4 IP6 MAC LL; do
+		a=${name}_A b=${name}_B
+		local value=${!a}
+		printf -v "$a" %s "${!b}"
+		printf -v "$b" %s "$value"
+	done
+}
+
 carrier()
 {
 	on "$1" grep -q 1 "/sys/class/net/$2/carrier"
@@ -415,8 +428,10 @@ netns_mode()
 
 	now=$(rdma system show | sed 's/.*netns \([a-z]*\).*/\1/')
 	[ "$now" != "$1" ] || return 0
-	rdma system set netns "$1" || return
-	defer rdma system set netns "$now"
+	# the kernel refuses while there are other namespaces, and a deleted one
+	# takes a moment to go
+	wait_until 10 rdma system set netns "$1" || return
+	defer wait_until 10 rdma system set netns "$now"
 }
 
 #
@@ -563,4 +578,26 @@ traffic()
 		"$PROG/traffic" --dev $SK_A --gid "$kind" --listen "${both[@]}" -- \
 		"$PROG/traffic" --dev $SK_B --gid "$kind" --connect "$(peer_address "$kind")" \
 		"${both[@]}" "${client[@]}"
+}
+
+# watch_icrc - recompute the ICRC of all that passes A's netdev, from now on
+watch_icrc()
+{
+	in_host "$NS_A"
+	"${_in[@]}" "$PROG/icrcwatch" --interface $DEV_A > "$TMP/icrc" 2>&1 &
+	_watcher=$!
+	defer kill "$_watcher"
+	must wait_until 5 grep -q ready "$TMP/icrc"
+}
+
+# icrc_right - end of watch_icrc: packets both ways, not one wrong
+icrc_right()
+{
+	local status
+
+	kill "$_watcher"
+	reap 20 "$_watcher"
+	status=$?
+	cat "$TMP/icrc"
+	return $status
 }
