@@ -28,7 +28,9 @@ static void skr_comp_progress(struct skr_qp *qp, u32 psn)
 {
 	struct skr_requester *req = &qp->req;
 
+	req->window = min_t(u32, req->window + skr_psn_diff(psn, req->una_psn), SKR_WINDOW_MAX);
 	req->una_psn = psn;
+	req->timeouts = 0;
 	req->retry = qp->attr.retry_cnt;
 	req->rnr_retry = qp->attr.rnr_retry;
 	req->rewound = false;
@@ -68,8 +70,9 @@ static bool skr_comp_ack(struct skr_qp *qp, u32 end)
 }
 
 /* Send again from the oldest unacknowledged packet, or give up. */
-static void skr_comp_retry(struct skr_qp *qp)
+static void skr_comp_retry(struct skr_qp *qp, u32 window)
 {
+	qp->req.window = max_t(u32, window, SKR_WINDOW_MIN);
 	if (!qp->req.retry) {
 		skr_count(qp->dev, SKR_CNT_RETRY_EXC_ERR);
 		skr_qp_error(qp, IB_WC_RETRY_EXC_ERR);
@@ -85,7 +88,7 @@ static void skr_comp_implied_nak(struct skr_qp *qp)
 	if (qp->req.rewound)
 		return;
 	skr_count(qp->dev, SKR_CNT_IMPLIED_NAK_SEQ_ERR);
-	skr_comp_retry(qp);
+	skr_comp_retry(qp, qp->req.window / 2);
 	qp->req.rewound = true;
 }
 
@@ -122,7 +125,7 @@ static void skr_comp_nak(struct skr_qp *qp, u8 syndrome)
 
 	if (syndrome == SKR_NAK_PSN_SEQ) {
 		skr_count(qp->dev, SKR_CNT_PACKET_SEQ_ERR);
-		skr_comp_retry(qp);
+		skr_comp_retry(qp, qp->req.window / 2);
 		return;
 	}
 	if (code >= ARRAY_SIZE(skr_nak_errors))
@@ -248,13 +251,20 @@ void skr_completer_timeout(struct skr_qp *qp)
 	struct skr_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->lock);
-	/* nothing under way, or held back by RNR: no answer is late */
-	if (req->psn == req->una_psn || req->waiting)
+	/* nothing under way: sending starts the timer again */
+	if (req->psn == req->una_psn)
 		return;
+	/* held back by ourselves: no answer is late */
+	if (req->waiting) {
+		skr_timer_ack(qp);
+		return;
+	}
 	if (ktime_before(ktime_get(), req->ack_deadline)) {
 		hrtimer_start(&qp->ack_timer, req->ack_deadline, HRTIMER_MODE_ABS_SOFT);
 		return;
 	}
 	skr_count(qp->dev, SKR_CNT_LOCAL_ACK_TIMEOUT_ERR);
-	skr_comp_retry(qp);
+	if (req->timeouts < SKR_TIMEOUT_BACKOFF)
+		req->timeouts++;
+	skr_comp_retry(qp, SKR_WINDOW_MIN);
 }

@@ -27,12 +27,21 @@
 #include "../ring/ring.h"
 #include "../ring/wqe.h"
 
-/* Unacknowledged packets a requester may have */
-#define SKR_WINDOW		512
+/*
+ * Unacknowledged packets a requester may have: begins with SKR_WINDOW_START,
+ * grows with what is acknowledged, is halved by a NAK and falls to the minimum
+ * on a time-out. A go-back-N sender wastes a window for each loss, and a window
+ * that the receiver cannot work off within the ACK timeout feeds on itself.
+ */
+#define SKR_WINDOW_MIN		8
+#define SKR_WINDOW_START	64
+#define SKR_WINDOW_MAX		512
 /* Packets that one READ request asks for at most */
-#define SKR_READ_CHUNK		256
+#define SKR_READ_CHUNK		128U
 /* An AckReq at least every so many packets; a power of two */
 #define SKR_ACKREQ_EVERY	32
+/* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
+#define SKR_TIMEOUT_BACKOFF	2
 /* Packets of one QP inside the local stack, and where sending goes on */
 #define SKR_TX_HIGH		64
 #define SKR_TX_LOW		32
@@ -115,7 +124,9 @@ struct skr_rq {
  * @psn: PSN of the next packet
  * @una_psn: oldest PSN that is not acknowledged
  * @top_psn: PSN after the last one ever sent; what is below is a repeat
+ * @window: packets that may be unacknowledged
  * @retry: transport retries left
+ * @timeouts: time-outs since the last progress
  * @rnr_retry: RNR retries left
  * @waiting: nothing is sent before @wait_until (RNR, congestion)
  * @wait_until: see @waiting
@@ -130,7 +141,9 @@ struct skr_requester {
 	u32	psn;
 	u32	una_psn;
 	u32	top_psn;
+	u32	window;
 	u8	retry;
+	u8	timeouts;
 	u8	rnr_retry;
 	bool	waiting;
 	bool	rewound;

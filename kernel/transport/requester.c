@@ -71,9 +71,11 @@ static bool skr_req_window_open(const struct skr_qp *qp, const struct skr_swqe *
 {
 	const struct skr_requester *req = &qp->req;
 
-	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC))
-		return skr_rd_outstanding(req) < qp->attr.max_rd_atomic;
-	return skr_psn_diff(req->psn, req->una_psn) < SKR_WINDOW;
+	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC) &&
+	    skr_rd_outstanding(req) >= qp->attr.max_rd_atomic)
+		return false;
+	/* responses count as well: they are what fills the path of a READ */
+	return skr_psn_diff(req->psn, req->una_psn) < req->window;
 }
 
 static u8 skr_req_opcode(const struct skr_swqe *wqe, bool first, bool last)
@@ -116,6 +118,16 @@ static bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 o
 	return skr_sges_read(&sges, offset, to, bytes);
 }
 
+/*
+ * An ACK is asked for by the last packet of a message, every now and then, and
+ * before the window closes.
+ */
+static bool skr_req_ackreq(const struct skr_requester *req, bool last)
+{
+	return last || !(req->psn & (SKR_ACKREQ_EVERY - 1)) ||
+	       skr_psn_diff(req->psn, req->una_psn) + 1 >= req->window;
+}
+
 /* A packet of a SEND or WRITE. Return: 0 or a negative errno. */
 static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset)
 {
@@ -124,7 +136,7 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 	struct skr_pkt pkt = {
 		.opcode = SKR_TRANS_RC | skr_req_opcode(wqe, offset == 0, last),
 		.psn = qp->req.psn,
-		.ackreq = last || !(qp->req.psn & (SKR_ACKREQ_EVERY - 1)),
+		.ackreq = skr_req_ackreq(&qp->req, last),
 		.payload_bytes = bytes,
 		.va = wqe->req.rdma.remote_addr,
 		.rkey = wqe->req.rdma.rkey,
@@ -147,7 +159,21 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 	return skr_send(qp, skb, &pkt);
 }
 
-/* A READ request for what is missing, or for the next piece of a long READ. */
+/*
+ * A long READ is asked for in pieces of SKR_READ_CHUNK packets. What is asked
+ * for again must lie within one such piece: the responder compares it with the
+ * requests that it remembers.
+ */
+static u32 skr_req_read_packets(const struct skr_qp *qp, const struct skr_swqe *wqe, u32 done)
+{
+	u32 piece = SKR_READ_CHUNK - done % SKR_READ_CHUNK;
+	u32 left = skr_req_packets(qp, wqe) - done;
+
+	if (skr_psn_diff(qp->req.psn, qp->req.top_psn) < 0)
+		return min3(left, piece, qp->req.window);
+	return min(left, piece);
+}
+
 static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset, u32 packets)
 {
 	struct skr_pkt pkt = {
@@ -221,7 +247,7 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 
 	done = skr_psn_diff(qp->req.psn, wqe->first_psn);
 	if (wqe->op->flags & SKR_SOP_READ) {
-		packets = min_t(u32, skr_req_packets(qp, wqe) - done, SKR_READ_CHUNK);
+		packets = skr_req_read_packets(qp, wqe, done);
 		err = skr_req_send_read(qp, wqe, done * qp->attr.mtu, packets);
 	} else if (wqe->op->flags & SKR_SOP_ATOMIC) {
 		err = skr_req_send_atomic(qp, wqe);

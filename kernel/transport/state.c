@@ -47,9 +47,10 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 		skr_count(qp->dev, SKR_CNT_REQ_CQE_FLUSH_ERROR);
 	else if (status)
 		skr_count(qp->dev, SKR_CNT_REQ_CQE_ERROR);
+	/* who polls the completion may post into its place at once */
+	skr_ring_publish(&sq->ring, sq->una);
 	if (signaled || status)
 		skr_push(qp, qp->ibqp->send_cq, &cqe, status, &qp->fire_send);
-	skr_ring_publish(&sq->ring, sq->una);
 }
 
 void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited)
@@ -63,8 +64,8 @@ void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited
 		skr_count(qp->dev, SKR_CNT_RESP_CQE_FLUSH_ERROR);
 	else if (cqe->status)
 		skr_count(qp->dev, SKR_CNT_RESP_CQE_ERROR);
-	skr_push(qp, qp->ibqp->recv_cq, cqe, solicited || cqe->status, &qp->fire_recv);
 	skr_ring_publish(&rq->ring, rq->cons);
+	skr_push(qp, qp->ibqp->recv_cq, cqe, solicited || cqe->status, &qp->fire_recv);
 }
 
 int skr_take_recv(struct skr_qp *qp)

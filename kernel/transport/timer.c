@@ -43,7 +43,7 @@ void skr_timer_ack(struct skr_qp *qp)
 	lockdep_assert_held(&qp->lock);
 	if (!ns)
 		return;
-	qp->req.ack_deadline = ktime_add_ns(ktime_get(), ns);
+	qp->req.ack_deadline = ktime_add_ns(ktime_get(), ns << qp->req.timeouts);
 	/* a timer that runs finds the later deadline when it expires */
 	if (!hrtimer_is_queued(&qp->ack_timer))
 		hrtimer_start(&qp->ack_timer, qp->req.ack_deadline, HRTIMER_MODE_ABS_SOFT);

@@ -75,6 +75,7 @@ static void skr_modify_attr(struct skr_qp *qp, const struct ib_qp_attr *attr, in
 		qp->req.psn = to->sq_psn;
 		qp->req.una_psn = to->sq_psn;
 		qp->req.top_psn = to->sq_psn;
+		qp->req.window = SKR_WINDOW_START;
 	}
 	if (mask & IB_QP_RQ_PSN) {
 		to->rq_psn = attr->rq_psn & SKR_MASK24;

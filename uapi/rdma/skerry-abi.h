@@ -23,8 +23,9 @@
  *		memory; validate and use only that copy
  *		before going idle: hdr.need_kick = 1; full barrier; look at
  *		hdr.user_index again
- *		hdr.kernel_index = cons, once the entry's work is complete: its
- *		CQE, if it has one, was published before
+ *		hdr.kernel_index = cons, once the entry's work is complete and
+ *		before its CQE, if it has one, is published: who sees the CQE
+ *		may use the place
  *	An SQ's need_kick is 0 while the kernel is going to look at the ring by
  *	itself. An RQ's is 1 only while its QP is in the error state, where
  *	work posted has to be flushed.

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# Loading and unloading: idle, with links in several namespaces, and refused
+# while somebody has a device open.
+# timeout: 180
+
+# shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+ROUNDS=20
+
+plan 8
+modprobe "$LINK_MODULE" 2> /dev/null
+[ -d "/sys/module/$LINK_MODULE" ] || skip_all "$LINK is not a module of this kernel"
+
+rounds()
+{
+	local i
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		modprobe "$LINK_MODULE" && modprobe -r "$LINK_MODULE" || return
+	done
+}
+
+loaded()
+{
+	[ -d "/sys/module/$LINK_MODULE" ]
+}
+
+check "$ROUNDS times in and out" rounds
+check "it is gone" negate loaded
+
+hosts_up
+check "link add loads it by itself" link_add "$NS_A" "$SK_A" "$DEV_A"
+check "a link in another namespace" link_add "$NS_B" "$SK_B" "$DEV_B"
+must ready "$NS_A" "$SK_A"
+must ready "$NS_B" "$SK_B"
+
+"$PROG/holder" --a "$SK_A" --b "$SK_B" --idle > "$TMP/holder" 2>&1 &
+holder=$!
+must wait_until 10 grep -q ready "$TMP/holder"
+check_not "not while a process has a device open" modprobe -r "$LINK_MODULE"
+kill -9 $holder
+wait $holder 2> /dev/null
+check "with the process dead it goes, links and all" wait_until 10 modprobe -r "$LINK_MODULE"
+check "port 4791 is free in the first namespace" port_free "$NS_A"
+check "port 4791 is free in the other" port_free "$NS_B"

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "pair.hh"
+
+namespace st
+{
+
+PairConfig::PairConfig(Options &opt)
+{
+	dev_a = opt.text("a", dev_a);
+	dev_b = opt.text("b", dev_b);
+	gid = opt.text("gid", gid);
+	link_a.mtu = link_b.mtu = mtu_enum(opt.number("mtu", 1024));
+	link_a.psn = 0x111111;
+	link_b.psn = 0x222222;
+}
+
+void Devices::drain() const
+{
+	while (a.event(0) || b.event(0))
+		;
+}
+
+End::End(const Device &dev, const PairConfig &config, int access)
+    : dev(dev), pd(dev), send_cq(dev, config.cq_depth, config.channel),
+      recv_cq(dev, config.cq_depth, config.channel), mr(pd, config.bytes, access),
+      qp(dev, pd, send_cq, recv_cq, config.depth)
+{
+}
+
+Pair::Pair(const Devices &devices, const PairConfig &cfg, bool connect)
+    : config(cfg), a(devices.a, cfg, cfg.access_a), b(devices.b, cfg, cfg.access_b)
+{
+	config.link_a.gid_index = devices.a.gid_index(cfg.gid);
+	config.link_b.gid_index = devices.b.gid_index(cfg.gid);
+	if (!connect)
+		return;
+	a.qp.connect(config.link_a, b.qp.address(config.link_b));
+	b.qp.connect(config.link_b, a.qp.address(config.link_a));
+}
+
+} // namespace st

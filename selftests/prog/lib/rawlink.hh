@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* A packet socket on one interface: whole Ethernet frames in and out. */
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "roce.hh"
+
+namespace st
+{
+
+class RawLink
+{
+      public:
+	/* listening: receive frames as well, those the host itself sends included */
+	explicit RawLink(const std::string &interface, bool listening = true);
+	RawLink(const RawLink &) = delete;
+	~RawLink();
+
+	int fd() const { return sock; }
+	void send(const Bytes &frame) const;
+
+	enum Direction { IN, OUT };
+	using Handler = std::function<void(const uint8_t *frame, size_t length, Direction)>;
+	/* hand over what is there, segmented as the wire would carry it */
+	void receive(const Handler &handler);
+	/* frames that this socket had to leave out */
+	unsigned int lost();
+
+      private:
+	int sock;
+	bool listening;
+	unsigned int losses = 0;
+	Bytes buffer;
+};
+
+} // namespace st
