@@ -28,6 +28,9 @@
 #define SKR_MAX_RD_ATOMIC	128
 #define SKR_MAX_MR_BYTES	(1ULL << 40)
 
+/* A vendor without an OUI of its own, as software devices have it */
+#define SKR_VENDOR_ID		0xffffff
+
 /* Entries of the GID table; the core fills it */
 #define SKR_GIDS		256
 

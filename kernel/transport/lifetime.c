@@ -121,6 +121,11 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
 	qp->ibqp = NULL;
+	/* a process that has the rings mapped still learns that they are dead */
+	if (qp->sq.ring.hdr)
+		skr_ring_want_kick(&qp->sq.ring, 0);
+	if (qp->rq.ring.hdr)
+		skr_ring_want_kick(&qp->rq.ring, 0);
 	/* packets in the local stack may stay for long: no unload until then */
 	qp->pins_module = atomic_read(&qp->tx_packets) && try_module_get(THIS_MODULE);
 	spin_unlock_bh(&qp->lock);

@@ -529,14 +529,6 @@ void skr_qp_run_later(struct skr_qp *qp);
  */
 void skr_qp_work(struct work_struct *work);
 
-/**
- * skr_qp_unlock() - release the lock and raise the completion events due
- * @qp: QP locked with spin_lock_bh()
- *
- * Context: BH disabled; enables it again.
- */
-void skr_qp_unlock(struct skr_qp *qp);
-
 /* requester.c, completer.c, responder.c: the transport proper */
 
 /**

@@ -201,15 +201,6 @@ static void skr_fire(struct skr_fire fire)
 	this_cpu_dec(skr_firing);
 }
 
-void skr_qp_unlock(struct skr_qp *qp)
-{
-	struct skr_fire fire = skr_fire_take(qp);
-
-	spin_unlock(&qp->lock);
-	skr_fire(fire);
-	local_bh_enable();
-}
-
 void skr_qp_run(struct skr_qp *qp)
 {
 	int steps = SKR_RUN_STEPS;

@@ -60,6 +60,7 @@ static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 static void skr_qp_destroy_sq(struct skr_qp *qp)
 {
 	skr_shm_destroy(qp->sq.shm);
+	qp->sq.ring.hdr = NULL;
 	kvfree(qp->sq.wqes);
 }
 
@@ -87,6 +88,7 @@ static int skr_qp_create_rq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 static void skr_qp_destroy_rq(struct skr_qp *qp)
 {
 	skr_shm_destroy(qp->rq.shm);
+	qp->rq.ring.hdr = NULL;
 	kfree(qp->rq.wqe);
 }
 

@@ -175,10 +175,9 @@ int skr_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	spin_lock_bh(&qp->lock);
 	err = skr_modify_locked(qp, attr, mask, &av, &saved);
-	skr_qp_unlock(qp);
+	spin_unlock_bh(&qp->lock);
 	kfree(saved);
 	/* RTS may have work waiting; ERR has to flush */
-	if (!err)
-		skr_qp_run(qp);
+	skr_qp_run(qp);
 	return err;
 }

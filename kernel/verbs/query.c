@@ -14,6 +14,11 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 
 	*attr = (struct ib_device_attr) {
 		.sys_image_guid = ibdev->node_guid,
+		.vendor_id = SKR_VENDOR_ID,
+		.vendor_part_id = 1,
+		.hw_ver = 1,
+		.timestamp_mask = U64_MAX,
+		.hca_core_clock = 1000 * 1000,	/* kHz: time stamps are nanoseconds */
 		.max_mr_size = SKR_MAX_MR_BYTES,
 		.page_size_cap = PAGE_SIZE,
 		.max_qp = SKR_MAX_QP,

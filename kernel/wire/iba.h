@@ -22,7 +22,7 @@ struct skr_bth {
 	__be16	pkey;
 	__be32	qpn;
 	__be32	psn;
-} __attribute__((packed));
+} __packed;
 
 #define SKR_BTH_SE		0x80
 #define SKR_BTH_MIGREQ		0x40
@@ -45,7 +45,7 @@ struct skr_bth {
 struct skr_deth {
 	__be32	qkey;
 	__be32	src_qpn;
-} __attribute__((packed));
+} __packed;
 
 /**
  * struct skr_reth - RDMA extended header, 16 bytes
@@ -57,7 +57,7 @@ struct skr_reth {
 	__be64	va;
 	__be32	rkey;
 	__be32	dmalen;
-} __attribute__((packed));
+} __packed;
 
 /**
  * struct skr_atomiceth - atomic extended header, 28 bytes
@@ -71,7 +71,7 @@ struct skr_atomiceth {
 	__be32	rkey;
 	__be64	swap_add;
 	__be64	compare;
-} __attribute__((packed));
+} __packed;
 
 /**
  * struct skr_aeth - acknowledge extended header, 4 bytes
@@ -79,7 +79,7 @@ struct skr_atomiceth {
  */
 struct skr_aeth {
 	__be32	syndrome_msn;
-} __attribute__((packed));
+} __packed;
 
 /**
  * struct skr_atomicacketh - atomic acknowledge extended header, 8 bytes
@@ -87,7 +87,7 @@ struct skr_aeth {
  */
 struct skr_atomicacketh {
 	__be64	orig;
-} __attribute__((packed));
+} __packed;
 
 #define SKR_ICRC_BYTES		4
 #define SKR_IMMDT_BYTES		4

@@ -117,6 +117,7 @@ struct skerry_sge {
  * @atomic: COMPARE_SWAP and FETCH_ADD: the peer's memory and the operands;
  *	FETCH_ADD adds @compare_add
  * @ud: UD: the address handle's number, the peer's QP number and Q_Key
+ * @rsvd0: zero
  * @rsvd: zero; fills the header to 64 bytes
  *
  * sge[] or the inline data follow at once. Entries are entry_bytes apart.
@@ -188,6 +189,7 @@ struct skerry_recv_wqe {
  * @sl: UD: service level of the sender
  * @net: UD: 0 RoCEv1, 1 IPv4, 2 IPv6
  * @timestamp: nanoseconds of CLOCK_MONOTONIC_RAW when the entry was written
+ * @rsvd0: zero
  * @priv: zero in a ring that user space maps
  * @rsvd: zero
  */
