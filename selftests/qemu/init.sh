@@ -55,6 +55,8 @@ ulimit -c 0
 udevadm trigger --action=add --subsystem-match=infiniband \
 	--subsystem-match=infiniband_verbs --subsystem-match=misc
 udevadm settle --timeout=30
+# as rdma-core's service does where systemd runs, when the first device appears
+modprobe -a ib_uverbs ib_umad rdma_ucm
 
 # What this boot is for: PHASE, LINK, TESTS
 . /skerry/run.env

@@ -31,9 +31,9 @@ function finish(status, seconds,	i, mark)
 		count["skip"] ? ", " count["skip"] " skipped" : "", seconds,
 		skip_all ? ": " skip_all : ""
 	if (count["fail"]) {
-		for (i = 1; i <= nfailed; i++)
+		for (i = 1; i <= nfailed && i <= 10; i++)
 			printf "%-5s      failed: %s\n", where, failed[i]
-		for (i = (nlines > 80 ? nlines - 80 : 1); i <= nlines; i++)
+		for (i = (nlines > 50 ? nlines - 50 : 1); i <= nlines; i++)
 			printf "%-5s      | %s\n", where, lines[i]
 	}
 	fflush()
