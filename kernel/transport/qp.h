@@ -37,7 +37,7 @@
 #define SKR_WINDOW_START	64
 #define SKR_WINDOW_MAX		512
 /* Packets that one READ request asks for at most */
-#define SKR_READ_CHUNK		128U
+#define SKR_READ_CHUNK		64U
 /* An AckReq at least every so many packets; a power of two */
 #define SKR_ACKREQ_EVERY	32
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */

@@ -161,19 +161,18 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 
 /*
  * A long READ is asked for in pieces of SKR_READ_CHUNK packets. What is asked
- * for again must lie within one such piece: the responder compares it with the
- * requests that it remembers.
+ * for again reaches to the end of its piece, never beyond: the responder
+ * compares it with the requests that it remembers, and may not have seen the
+ * first one.
  */
 static u32 skr_req_read_packets(const struct skr_qp *qp, const struct skr_swqe *wqe, u32 done)
 {
 	u32 piece = SKR_READ_CHUNK - done % SKR_READ_CHUNK;
-	u32 left = skr_req_packets(qp, wqe) - done;
 
-	if (skr_psn_diff(qp->req.psn, qp->req.top_psn) < 0)
-		return min3(left, piece, qp->req.window);
-	return min(left, piece);
+	return min(skr_req_packets(qp, wqe) - done, piece);
 }
 
+/* A READ request from @offset on. */
 static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset, u32 packets)
 {
 	struct skr_pkt pkt = {

@@ -209,6 +209,13 @@ reap()
 	wait "$2"
 }
 
+# in_time SECONDS COMMAND... - ends in that time
+in_time()
+{
+	"${@:2}" &
+	reap "$1" $!
+}
+
 #
 # hosts
 #

@@ -32,13 +32,6 @@ no_link()
 	! rdma link show "$SK_A/1"
 }
 
-# in_time SECONDS COMMAND... - ends in that time
-in_time()
-{
-	"${@:2}" &
-	reap "$1" $!
-}
-
 vanish()
 {
 	local way=$1 mark holder

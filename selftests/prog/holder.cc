@@ -30,8 +30,11 @@ constexpr uint32_t BYTES = 32768;
 /* WRITEs from one end to the other without a pause; errors only end it */
 class Pump
 {
-      public:
-	Pump(End &from, End &to) : from(from), to(to), thread([this] { run(); }) {}
+public:
+	Pump(End &from, End &to, bool idle)
+		: from(from), to(to), stop(idle), thread([this] { run(); })
+	{
+	}
 
 	~Pump()
 	{
@@ -41,7 +44,7 @@ class Pump
 
 	std::atomic<unsigned long> done = 0;
 
-      private:
+private:
 	void run()
 	{
 		unsigned int under_way = 0;
@@ -64,13 +67,13 @@ class Pump
 
 	int post()
 	{
-		return Work(1, IBV_WR_RDMA_WRITE, {from.mr.sge(0, BYTES)})
+		return Work(1, IBV_WR_RDMA_WRITE, { from.mr.sge(0, BYTES) })
 			.remote(to.mr.addr(), to.mr.rkey())
 			.try_post(from.qp);
 	}
 
 	End &from, &to;
-	std::atomic<bool> stop = false;
+	std::atomic<bool> stop;
 	std::thread thread;
 };
 
@@ -101,7 +104,7 @@ void try_verbs(End &end)
 
 	/* these touch the mapped rings only, or may: they must not crash */
 	for (int i = 0; i < 200; i++) {
-		Work(2, IBV_WR_SEND, {end.mr.sge(0, 64)}).try_post(end.qp);
+		Work(2, IBV_WR_SEND, { end.mr.sge(0, 64) }).try_post(end.qp);
 		ibv_poll_cq(end.send_cq.get(), 8, wc);
 		ibv_req_notify_cq(end.send_cq.get(), 0);
 	}
@@ -122,12 +125,12 @@ void hold(Options &opt)
 	Pair pair(devices, config);
 
 	for (int i = 0; i < 16; i++) {
-		pair.a.qp.recv(i, {pair.a.mr.sge(0, 4096)});
-		pair.b.qp.recv(i, {pair.b.mr.sge(0, 4096)});
+		pair.a.qp.recv(i, { pair.a.mr.sge(0, 4096) });
+		pair.b.qp.recv(i, { pair.b.mr.sge(0, 4096) });
 	}
 	pair.a.send_cq.arm();
 	{
-		Pump there(pair.a, pair.b), back(pair.b, pair.a);
+		Pump there(pair.a, pair.b, idle), back(pair.b, pair.a, idle);
 
 		while (!idle && (there.done < 4 || back.done < 4))
 			sleep_us(1000);
