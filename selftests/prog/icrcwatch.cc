@@ -61,7 +61,7 @@ int watch(Options &opt)
 {
 	RawLink link(opt.text("interface", "vA"));
 	Count count[2];
-	pollfd p = {link.fd(), POLLIN, 0};
+	pollfd p = { link.fd(), POLLIN, 0 };
 
 	opt.done();
 	std::printf("ready\n");

@@ -44,12 +44,12 @@ struct Caps {
 /* the QP over which both sides tell how far they have checked */
 class CreditLine
 {
-      public:
+public:
 	static constexpr uint32_t DEPTH = 64;
 
 	CreditLine(const Device &dev, const Pd &pd, const Cq &cq)
-	    : mr(pd, 3 * DEPTH * sizeof(Credit)),
-	      qp(dev, pd, cq, cq, {DEPTH, 2 * DEPTH, 1, 1, 0, 0})
+		: mr(pd, 3 * DEPTH * sizeof(Credit)),
+		  qp(dev, pd, cq, cq, { DEPTH, 2 * DEPTH, 1, 1, 0, 0 })
 	{
 	}
 
@@ -74,7 +74,7 @@ class CreditLine
 
 		std::memcpy(mr.data() + slot * sizeof(Credit), &credit, sizeof(Credit));
 		Work(make_id(Kind::CREDIT_SEND, 0, 0), IBV_WR_SEND,
-		     {mr.sge(slot * sizeof(Credit), sizeof(Credit))})
+		     { mr.sge(slot * sizeof(Credit), sizeof(Credit)) })
 			.post(qp);
 		under_way++;
 	}
@@ -100,11 +100,11 @@ class CreditLine
 		return credit;
 	}
 
-      private:
+private:
 	void post_recv(uint64_t slot)
 	{
 		qp.recv(make_id(Kind::CREDIT_RECV, 0, slot),
-			{mr.sge(slot * sizeof(Credit), sizeof(Credit))});
+			{ mr.sge(slot * sizeof(Credit), sizeof(Credit)) });
 	}
 
 	Mr mr;
@@ -115,11 +115,11 @@ class CreditLine
 
 class Traffic
 {
-      public:
+public:
 	Traffic(Options &opt);
 	void run();
 
-      private:
+private:
 	Settings agree(Options &opt);
 	void build();
 	void handle(const ibv_wc &wc);
@@ -155,8 +155,8 @@ Exchange meet(Options &opt)
 }
 
 Traffic::Traffic(Options &opt)
-    : dev(opt.text("dev", "sk0")), active(!opt.flag("listen")), events(opt.flag("events")),
-      stall_seconds(opt.number("stall", 30)), peer(meet(opt)), set(agree(opt)), pd(dev)
+	: dev(opt.text("dev", "sk0")), active(!opt.flag("listen")), events(opt.flag("events")),
+	  stall_seconds(opt.number("stall", 30)), peer(meet(opt)), set(agree(opt)), pd(dev)
 {
 	auto limit = [](uint64_t want, uint64_t have) { return want < have ? want : have; };
 	auto &attr = dev.attr();
@@ -206,14 +206,14 @@ void Traffic::build()
 {
 	auto other = peer.swap(caps);
 	auto sges = std::min(caps.max_sge, other.max_sge);
-	PlanParams plan = {set.seed,
-			   set.count,
-			   set.ops,
-			   set.max_size,
-			   set.large_percent,
-			   set.mtu,
-			   std::min(caps.max_inline, other.max_inline),
-			   sges};
+	PlanParams plan = { set.seed,
+			    set.count,
+			    set.ops,
+			    set.max_size,
+			    set.large_percent,
+			    set.mtu,
+			    std::min(caps.max_inline, other.max_inline),
+			    sges };
 	PlanParams back = plan;
 
 	link.rd_atomic = std::min(caps.rd_atomic, other.rd_atomic);
@@ -225,8 +225,8 @@ void Traffic::build()
 	read = std::make_unique<Mr>(pd, plan.read_bytes());
 	pattern_fill(read->data(), read->size(), read_key(plan.seed), 0);
 	cells = std::make_unique<Mr>(pd, sizeof(uint64_t) * (CELLS * set.qps + 1));
-	shared.reset(new FlowShared{dev, pd, *cq, plan, back, caps.depth, caps.recv_depth,
-				    !!set.ignore_recv_credits, *read, *cells});
+	shared.reset(new FlowShared{ dev, pd, *cq, plan, back, caps.depth, caps.recv_depth,
+				     !!set.ignore_recv_credits, *read, *cells });
 	credits = std::make_unique<CreditLine>(dev, pd, *cq);
 	credits->connect(link, peer.swap(credits->address(link)));
 	for (uint32_t i = 0; i < set.qps; i++) {

@@ -14,7 +14,7 @@ namespace st
 
 class Exchange
 {
-      public:
+public:
 	/* wait for a peer on port */
 	static Exchange listen(uint16_t port);
 	/* connect to a peer; host may be an IPv6 address with %interface */
@@ -43,7 +43,7 @@ class Exchange
 	/* the peer has closed its end */
 	bool gone() const;
 
-      private:
+private:
 	explicit Exchange(int fd) : fd(fd) {}
 
 	int fd;

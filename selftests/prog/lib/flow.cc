@@ -28,7 +28,10 @@ static QpDepth depth_of(const FlowShared &s)
 	return d;
 }
 
-static size_t recv_room(const FlowShared &s) { return Spread::room(s.theirs.max_size, RECV_SGES); }
+static size_t recv_room(const FlowShared &s)
+{
+	return Spread::room(s.theirs.max_size, RECV_SGES);
+}
 
 static std::string describe(const Msg &m)
 {
@@ -48,12 +51,12 @@ template <class F> static void in_message(uint32_t flow, const Msg &m, const cha
 }
 
 Flow::Flow(const FlowShared &shared, uint32_t index)
-    : shared(shared), index(index), rng(mix(shared.mine.seed) + index),
-      arena(shared.pd, 4 * Spread::room(shared.mine.max_size, shared.mine.max_sge)),
-      buffers(shared.pd, shared.recv_depth * recv_room(shared)),
-      target(shared.pd, shared.theirs.target_bytes()),
-      qp(shared.dev, shared.pd, shared.cq, shared.cq, depth_of(shared)), plan(shared.mine, index),
-      check(shared.theirs, index)
+	: shared(shared), index(index), rng(mix(shared.mine.seed) + index),
+	  arena(shared.pd, 4 * Spread::room(shared.mine.max_size, shared.mine.max_sge)),
+	  buffers(shared.pd, shared.recv_depth * recv_room(shared)),
+	  target(shared.pd, shared.theirs.target_bytes()),
+	  qp(shared.dev, shared.pd, shared.cq, shared.cq, depth_of(shared)),
+	  plan(shared.mine, index), check(shared.theirs, index)
 {
 	Spread::poison(arena);
 	Spread::poison(buffers);
@@ -65,9 +68,11 @@ FlowAddress Flow::address(const QpLink &link) const
 	auto &cells = shared.cells;
 	auto own = sizeof(uint64_t) * CELLS * index;
 
-	return {qp.address(link),   shared.recv_depth, target.rkey(),
+	return {
+		qp.address(link),   shared.recv_depth, target.rkey(),
 		shared.read.rkey(), cells.rkey(),      target.addr(),
-		shared.read.addr(), cells.addr(own),   cells.addr(cells.size() - sizeof(uint64_t))};
+		shared.read.addr(), cells.addr(own),   cells.addr(cells.size() - sizeof(uint64_t))
+	};
 }
 
 void Flow::connect(const QpLink &link, const FlowAddress &to)
@@ -87,7 +92,7 @@ void Flow::post_recv(uint64_t slot)
 		      pieces, rng);
 
 	qp.recv(make_id(Kind::RECV, index, recv_id++), buffer.sges());
-	posted.push_back({buffer});
+	posted.push_back({ buffer });
 }
 
 /* room in the arena for a message's local data */
@@ -119,13 +124,13 @@ bool Flow::may_post(const Msg &msg) const
 
 void Flow::queue(const Msg &m, uint64_t offset)
 {
-	static const ibv_wr_opcode opcodes[OPS] = {IBV_WR_SEND,
-						   IBV_WR_SEND_WITH_IMM,
-						   IBV_WR_RDMA_WRITE,
-						   IBV_WR_RDMA_WRITE_WITH_IMM,
-						   IBV_WR_RDMA_READ,
-						   IBV_WR_ATOMIC_CMP_AND_SWP,
-						   IBV_WR_ATOMIC_FETCH_AND_ADD};
+	static const ibv_wr_opcode opcodes[OPS] = { IBV_WR_SEND,
+						    IBV_WR_SEND_WITH_IMM,
+						    IBV_WR_RDMA_WRITE,
+						    IBV_WR_RDMA_WRITE_WITH_IMM,
+						    IBV_WR_RDMA_READ,
+						    IBV_WR_ATOMIC_CMP_AND_SWP,
+						    IBV_WR_ATOMIC_FETCH_AND_ADD };
 	Spread local(arena, offset, m.size, m.pieces, rng);
 	unsigned int flags = 0;
 	bool signal = m.signaled || ++unsignaled >= std::max(1U, shared.depth / 4) ||
@@ -155,7 +160,7 @@ void Flow::queue(const Msg &m, uint64_t offset)
 				    : peer.cells + 8 * (m.op == Op::CAS ? CELL_CAS : CELL_FADD),
 			    peer.cells_rkey, m.compare_add, m.swap);
 	chain.push_back(std::move(work));
-	flying.push_back({m, local, signal, arena_head});
+	flying.push_back({ m, local, signal, arena_head });
 }
 
 bool Flow::pump()
@@ -207,9 +212,10 @@ void Flow::finish(Flying &f)
 
 void Flow::on_send(const ibv_wc &wc)
 {
-	static const ibv_wc_opcode opcodes[OPS] = {
-		IBV_WC_SEND,	  IBV_WC_SEND,	    IBV_WC_RDMA_WRITE, IBV_WC_RDMA_WRITE,
-		IBV_WC_RDMA_READ, IBV_WC_COMP_SWAP, IBV_WC_FETCH_ADD};
+	static const ibv_wc_opcode opcodes[OPS] = { IBV_WC_SEND,       IBV_WC_SEND,
+						    IBV_WC_RDMA_WRITE, IBV_WC_RDMA_WRITE,
+						    IBV_WC_RDMA_READ,  IBV_WC_COMP_SWAP,
+						    IBV_WC_FETCH_ADD };
 	auto number = id_number(wc.wr_id);
 
 	if (flying.empty() || number < flying.front().msg.number ||
@@ -306,12 +312,18 @@ void Flow::on_credit(const Credit &credit)
 Credit Flow::take_credit()
 {
 	told = recvs_checked;
-	return {index, recvs_checked, ring_checked};
+	return { index, recvs_checked, ring_checked };
 }
 
-bool Flow::sent_all() const { return plan.finished() && !have_head && flying.empty(); }
+bool Flow::sent_all() const
+{
+	return plan.finished() && !have_head && flying.empty();
+}
 
-bool Flow::received_all() const { return check.finished(); }
+bool Flow::received_all() const
+{
+	return check.finished();
+}
 
 void Flow::check_cells() const
 {

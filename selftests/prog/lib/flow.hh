@@ -50,7 +50,7 @@ struct FlowShared {
 
 class Flow
 {
-      public:
+public:
 	Flow(const FlowShared &shared, uint32_t index);
 
 	FlowAddress address(const QpLink &link) const;
@@ -73,7 +73,7 @@ class Flow
 	const Tally &received() const { return rx; }
 	uint64_t peer_shared_sum() const { return check.shared_sum(); }
 
-      private:
+private:
 	struct Flying {
 		Msg msg;
 		Spread local;

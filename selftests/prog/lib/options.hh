@@ -15,7 +15,7 @@ namespace st
 
 class Options
 {
-      public:
+public:
 	Options(int argc, char **argv);
 
 	bool flag(const std::string &name);
@@ -23,7 +23,7 @@ class Options
 	uint64_t number(const std::string &name, uint64_t fallback);
 	void done() const;
 
-      private:
+private:
 	std::map<std::string, std::string> given;
 	std::set<std::string> known;
 };

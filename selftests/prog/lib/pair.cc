@@ -21,14 +21,14 @@ void Devices::drain() const
 }
 
 End::End(const Device &dev, const PairConfig &config, int access)
-    : dev(dev), pd(dev), send_cq(dev, config.cq_depth, config.channel),
-      recv_cq(dev, config.cq_depth, config.channel), mr(pd, config.bytes, access),
-      qp(dev, pd, send_cq, recv_cq, config.depth)
+	: dev(dev), pd(dev), send_cq(dev, config.cq_depth, config.channel),
+	  recv_cq(dev, config.cq_depth, config.channel), mr(pd, config.bytes, access),
+	  qp(dev, pd, send_cq, recv_cq, config.depth)
 {
 }
 
 Pair::Pair(const Devices &devices, const PairConfig &cfg, bool connect)
-    : config(cfg), a(devices.a, cfg, cfg.access_a), b(devices.b, cfg, cfg.access_b)
+	: config(cfg), a(devices.a, cfg, cfg.access_a), b(devices.b, cfg, cfg.access_b)
 {
 	config.link_a.gid_index = devices.a.gid_index(cfg.gid);
 	config.link_b.gid_index = devices.b.gid_index(cfg.gid);

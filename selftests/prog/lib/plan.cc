@@ -8,10 +8,13 @@
 namespace st
 {
 
-static const char *const names[OPS] = {"send", "send_imm", "write", "write_imm",
-				       "read", "cas",	   "fadd"};
+static const char *const names[OPS] = { "send", "send_imm", "write", "write_imm",
+					"read", "cas",	    "fadd" };
 
-const char *op_name(Op op) { return names[static_cast<int>(op)]; }
+const char *op_name(Op op)
+{
+	return names[static_cast<int>(op)];
+}
 
 uint32_t parse_ops(const std::string &list)
 {
@@ -40,7 +43,7 @@ uint32_t parse_ops(const std::string &list)
 }
 
 Plan::Plan(const PlanParams &params, uint32_t qp)
-    : params(params), rng(mix(params.seed) ^ mix(qp + 1))
+	: params(params), rng(mix(params.seed) ^ mix(qp + 1))
 {
 }
 

@@ -33,11 +33,20 @@ constexpr bool consumes_recv(Op op)
 	return op == Op::SEND || op == Op::SEND_IMM || op == Op::WRITE_IMM;
 }
 
-constexpr bool writes_target(Op op) { return op == Op::WRITE || op == Op::WRITE_IMM; }
+constexpr bool writes_target(Op op)
+{
+	return op == Op::WRITE || op == Op::WRITE_IMM;
+}
 
-constexpr bool has_imm(Op op) { return op == Op::SEND_IMM || op == Op::WRITE_IMM; }
+constexpr bool has_imm(Op op)
+{
+	return op == Op::SEND_IMM || op == Op::WRITE_IMM;
+}
 
-constexpr bool is_atomic(Op op) { return op == Op::CAS || op == Op::FADD; }
+constexpr bool is_atomic(Op op)
+{
+	return op == Op::CAS || op == Op::FADD;
+}
 
 /* what both sides must agree on; goes over the wire as it is */
 struct PlanParams {
@@ -76,7 +85,7 @@ struct Msg {
 
 class Plan
 {
-      public:
+public:
 	Plan(const PlanParams &params, uint32_t qp);
 
 	bool finished() const { return number == params.count; }
@@ -85,7 +94,7 @@ class Plan
 	uint64_t cell(Cell c) const { return cells[c]; }
 	uint64_t shared_sum() const { return shared; }
 
-      private:
+private:
 	uint32_t pick_size();
 	Op pick_op();
 	void place(Msg &m);
@@ -100,6 +109,9 @@ class Plan
 };
 
 /* key of the memory that READs of one side find at the other */
-constexpr uint64_t read_key(uint64_t seed) { return mix(seed ^ 0x72656164); }
+constexpr uint64_t read_key(uint64_t seed)
+{
+	return mix(seed ^ 0x72656164);
+}
 
 } // namespace st

@@ -11,13 +11,13 @@ namespace st
 {
 
 Qp::Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq, const QpDepth &depth)
-    : dev(dev)
+	: dev(dev)
 {
 	ibv_qp_init_attr init = {};
 
 	init.send_cq = send_cq.get();
 	init.recv_cq = recv_cq.get();
-	init.cap = {depth.send, depth.recv, depth.send_sge, depth.recv_sge, depth.inline_bytes};
+	init.cap = { depth.send, depth.recv, depth.send_sge, depth.recv_sge, depth.inline_bytes };
 	init.qp_type = IBV_QPT_RC;
 	init.sq_sig_all = depth.signal_all;
 	qp = ibv_create_qp(pd.get(), &init);
@@ -26,7 +26,10 @@ Qp::Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq, co
 	caps = init.cap;
 }
 
-Qp::~Qp() { destroy(); }
+Qp::~Qp()
+{
+	destroy();
+}
 
 int Qp::destroy()
 {
@@ -38,7 +41,7 @@ int Qp::destroy()
 
 QpAddress Qp::address(const QpLink &link) const
 {
-	return {qp->qp_num, link.psn, dev.gid(link.gid_index)};
+	return { qp->qp_num, link.psn, dev.gid(link.gid_index) };
 }
 
 void Qp::to_init(const QpLink &link) const
@@ -118,7 +121,10 @@ ibv_qp_attr Qp::query(int mask) const
 	return attr;
 }
 
-ibv_qp_state Qp::state() const { return query(IBV_QP_STATE).qp_state; }
+ibv_qp_state Qp::state() const
+{
+	return query(IBV_QP_STATE).qp_state;
+}
 
 void Qp::post(ibv_send_wr &wr) const
 {
@@ -140,7 +146,7 @@ void Qp::recv(uint64_t id, std::vector<ibv_sge> sges) const
 }
 
 Work::Work(uint64_t id, ibv_wr_opcode opcode, std::vector<ibv_sge> list, unsigned int flags)
-    : sges(std::move(list))
+	: sges(std::move(list))
 {
 	wr.wr_id = id;
 	wr.opcode = opcode;
@@ -183,6 +189,9 @@ int Work::try_post(const Qp &qp)
 	return ibv_post_send(qp.get(), &get(), &bad);
 }
 
-void Work::post(const Qp &qp) { qp.post(get()); }
+void Work::post(const Qp &qp)
+{
+	qp.post(get());
+}
 
 } // namespace st

@@ -26,7 +26,7 @@ struct VnetHeader {
 constexpr uint8_t GSO_UDP_L4 = 5;
 
 RawLink::RawLink(const std::string &interface, bool listening)
-    : sock(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)), listening(listening), buffer(1 << 17)
+	: sock(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)), listening(listening), buffer(1 << 17)
 {
 	int bytes = 64 << 20, on = 1;
 	sockaddr_ll addr = {};
@@ -44,13 +44,16 @@ RawLink::RawLink(const std::string &interface, bool listening)
 		fail_errno("bind to " + interface);
 }
 
-RawLink::~RawLink() { close(sock); }
+RawLink::~RawLink()
+{
+	close(sock);
+}
 
 void RawLink::send(const Bytes &frame) const
 {
 	VnetHeader vnet = {};
-	iovec iov[2] = {{&vnet, listening ? sizeof(vnet) : 0},
-			{const_cast<uint8_t *>(frame.data()), frame.size()}};
+	iovec iov[2] = { { &vnet, listening ? sizeof(vnet) : 0 },
+			 { const_cast<uint8_t *>(frame.data()), frame.size() } };
 
 	while (writev(sock, iov, 2) < 0)
 		if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)

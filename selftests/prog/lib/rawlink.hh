@@ -13,7 +13,7 @@ namespace st
 
 class RawLink
 {
-      public:
+public:
 	/* listening: receive frames as well, those the host itself sends included */
 	explicit RawLink(const std::string &interface, bool listening = true);
 	RawLink(const RawLink &) = delete;
@@ -29,7 +29,7 @@ class RawLink
 	/* frames that this socket had to leave out */
 	unsigned int lost();
 
-      private:
+private:
 	int sock;
 	bool listening;
 	unsigned int losses = 0;

@@ -17,7 +17,7 @@ constexpr uint64_t mix(uint64_t x)
 
 class Rng
 {
-      public:
+public:
 	explicit Rng(uint64_t seed) : state(seed) {}
 
 	uint64_t next()
@@ -45,7 +45,7 @@ class Rng
 		return v > max ? max : v;
 	}
 
-      private:
+private:
 	uint64_t state;
 };
 

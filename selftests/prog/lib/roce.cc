@@ -13,14 +13,14 @@ namespace st
 
 const char *opcode_name(uint8_t opcode)
 {
-	static const char *const rc[] = {"SEND_FIRST",	   "SEND_MIDDLE",   "SEND_LAST",
-					 "SEND_LAST_IMM",  "SEND_ONLY",	    "SEND_ONLY_IMM",
-					 "WRITE_FIRST",	   "WRITE_MIDDLE",  "WRITE_LAST",
-					 "WRITE_LAST_IMM", "WRITE_ONLY",    "WRITE_ONLY_IMM",
-					 "READ_REQUEST",   "READ_FIRST",    "READ_MIDDLE",
-					 "READ_LAST",	   "READ_ONLY",	    "ACK",
-					 "ATOMIC_ACK",	   "CMP_SWAP",	    "FETCH_ADD",
-					 "0x15",	   "SEND_LAST_INV", "SEND_ONLY_INV"};
+	static const char *const rc[] = { "SEND_FIRST",	    "SEND_MIDDLE",   "SEND_LAST",
+					  "SEND_LAST_IMM",  "SEND_ONLY",     "SEND_ONLY_IMM",
+					  "WRITE_FIRST",    "WRITE_MIDDLE",  "WRITE_LAST",
+					  "WRITE_LAST_IMM", "WRITE_ONLY",    "WRITE_ONLY_IMM",
+					  "READ_REQUEST",   "READ_FIRST",    "READ_MIDDLE",
+					  "READ_LAST",	    "READ_ONLY",     "ACK",
+					  "ATOMIC_ACK",	    "CMP_SWAP",	     "FETCH_ADD",
+					  "0x15",	    "SEND_LAST_INV", "SEND_ONLY_INV" };
 
 	if (opcode < std::size(rc))
 		return rc[opcode];
@@ -29,8 +29,8 @@ const char *opcode_name(uint8_t opcode)
 
 std::optional<size_t> extended_bytes(uint8_t opcode)
 {
-	static const int8_t rc[] = {0,	0, 0, 4, 0, 4, 16, 0,  0,  4,  16, 20,
-				    16, 4, 0, 4, 4, 4, 12, 28, 28, -1, 4,  4};
+	static const int8_t rc[] = { 0,	 0, 0, 4, 0, 4, 16, 0,	0,  4,	16, 20,
+				     16, 4, 0, 4, 4, 4, 12, 28, 28, -1, 4,  4 };
 
 	if (opcode >= std::size(rc) || rc[opcode] < 0)
 		return {};
@@ -55,13 +55,25 @@ void put64(Bytes &to, uint64_t v)
 	put32(to, v);
 }
 
-uint16_t get16(const uint8_t *p) { return p[0] << 8 | p[1]; }
+uint16_t get16(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
 
-uint32_t get24(const uint8_t *p) { return p[0] << 16 | get16(p + 1); }
+uint32_t get24(const uint8_t *p)
+{
+	return p[0] << 16 | get16(p + 1);
+}
 
-uint32_t get32(const uint8_t *p) { return static_cast<uint32_t>(get16(p)) << 16 | get16(p + 2); }
+uint32_t get32(const uint8_t *p)
+{
+	return static_cast<uint32_t>(get16(p)) << 16 | get16(p + 2);
+}
 
-uint64_t get64(const uint8_t *p) { return static_cast<uint64_t>(get32(p)) << 32 | get32(p + 4); }
+uint64_t get64(const uint8_t *p)
+{
+	return static_cast<uint64_t>(get32(p)) << 32 | get32(p + 4);
+}
 
 void Bth::put(Bytes &to) const
 {
@@ -228,7 +240,7 @@ static uint32_t crc_step(uint32_t crc, const uint8_t *p, size_t n)
 
 uint32_t icrc(const uint8_t *ip, size_t length)
 {
-	static const uint8_t ones[8] = {255, 255, 255, 255, 255, 255, 255, 255};
+	static const uint8_t ones[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
 	bool v6 = ip[0] >> 4 == 6;
 	size_t ip_bytes = v6 ? 40 : 20, head_bytes = ip_bytes + UDP_BYTES + BTH_BYTES;
 	uint8_t head[40 + UDP_BYTES + BTH_BYTES];
@@ -256,7 +268,10 @@ uint32_t View::wire_icrc() const
 	return p[0] | p[1] << 8 | p[2] << 16 | static_cast<uint32_t>(p[3]) << 24;
 }
 
-bool View::icrc_good() const { return icrc(ip, ip_bytes) == wire_icrc(); }
+bool View::icrc_good() const
+{
+	return icrc(ip, ip_bytes) == wire_icrc();
+}
 
 std::optional<View> view(const uint8_t *frame, size_t length)
 {

@@ -13,12 +13,18 @@ namespace st
 constexpr uint8_t POISON = 0xa5;
 constexpr size_t GAP = 64; /* at most, between pieces; at least behind the last */
 
-size_t Spread::room(uint32_t length, uint32_t pieces) { return length + (pieces + 1) * GAP; }
+size_t Spread::room(uint32_t length, uint32_t pieces)
+{
+	return length + (pieces + 1) * GAP;
+}
 
-void Spread::poison(const Mr &mr) { std::memset(mr.data(), POISON, mr.size()); }
+void Spread::poison(const Mr &mr)
+{
+	std::memset(mr.data(), POISON, mr.size());
+}
 
 Spread::Spread(const Mr &mr, size_t offset, uint32_t length, uint32_t pieces, Rng &rng)
-    : mr(&mr), first(offset)
+	: mr(&mr), first(offset)
 {
 	while (pieces && length) {
 		/* mostly even cuts, at times a very small piece */
@@ -34,7 +40,10 @@ Spread::Spread(const Mr &mr, size_t offset, uint32_t length, uint32_t pieces, Rn
 	last = list.empty() ? first + GAP : offset;
 }
 
-void Spread::poison() const { std::memset(mr->data() + first, POISON, last - first); }
+void Spread::poison() const
+{
+	std::memset(mr->data() + first, POISON, last - first);
+}
 
 void Spread::fill(uint32_t length, uint64_t key, uint64_t offset) const
 {

@@ -16,7 +16,7 @@ namespace st
 
 class Spread
 {
-      public:
+public:
 	Spread() = default;
 	/* cut length bytes into pieces, from offset of mr on */
 	Spread(const Mr &mr, size_t offset, uint32_t length, uint32_t pieces, Rng &rng);
@@ -40,7 +40,7 @@ class Spread
 	/* end of the last gap */
 	size_t end() const { return last; }
 
-      private:
+private:
 	uint8_t *at(const ibv_sge &sge) const { return mr->data() + (sge.addr - mr->addr()); }
 	void check_gap(const uint8_t *from, size_t length, const char *where) const;
 

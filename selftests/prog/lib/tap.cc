@@ -59,6 +59,9 @@ bool Tap::run(const std::string &name, const std::function<void()> &body)
 	return check(true, name);
 }
 
-int Tap::status() const { return bad || count != planned; }
+int Tap::status() const
+{
+	return bad || count != planned;
+}
 
 } // namespace st

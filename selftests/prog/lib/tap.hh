@@ -10,7 +10,7 @@ namespace st
 
 class Tap
 {
-      public:
+public:
 	explicit Tap(int planned);
 
 	/* one result; detail is shown if it is bad */
@@ -27,7 +27,7 @@ class Tap
 	/* exit status: 0 if all that was planned ran and was good */
 	int status() const;
 
-      private:
+private:
 	int planned;
 	int count = 0;
 	int bad = 0;

@@ -24,7 +24,7 @@ uint64_t now_ns()
 
 void sleep_us(unsigned int us)
 {
-	timespec t = {us / 1000000, us % 1000000 * 1000L};
+	timespec t = { us / 1000000, us % 1000000 * 1000L };
 
 	nanosleep(&t, nullptr);
 }
@@ -80,7 +80,7 @@ ibv_port_attr Device::port() const
 
 static bool gid_is(const ibv_gid &gid, const std::string &kind)
 {
-	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 	bool v4 = !std::memcmp(gid.raw, mapped, sizeof(mapped));
 	bool ll = gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80;
 
@@ -118,7 +118,7 @@ ibv_gid Device::gid(int index) const
 
 std::optional<ibv_async_event> Device::event(int ms) const
 {
-	pollfd p = {ctx->async_fd, POLLIN, 0};
+	pollfd p = { ctx->async_fd, POLLIN, 0 };
 	ibv_async_event e;
 
 	if (::poll(&p, 1, ms) <= 0 || ibv_get_async_event(ctx, &e))
@@ -143,7 +143,10 @@ Pd::Pd(const Device &dev) : pd(ibv_alloc_pd(dev.get()))
 		fail_errno("ibv_alloc_pd");
 }
 
-Pd::~Pd() { ibv_dealloc_pd(pd); }
+Pd::~Pd()
+{
+	ibv_dealloc_pd(pd);
+}
 
 void Mr::allocate()
 {
@@ -276,7 +279,7 @@ void Cq::arm(bool solicited) const
 
 bool Cq::wait(int ms) const
 {
-	pollfd p = {channel->fd, POLLIN, 0};
+	pollfd p = { channel->fd, POLLIN, 0 };
 	ibv_cq *which;
 	void *context;
 

@@ -22,7 +22,7 @@ constexpr int ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 
 class Device
 {
-      public:
+public:
 	explicit Device(const std::string &name);
 	Device(const Device &) = delete;
 	~Device();
@@ -38,28 +38,28 @@ class Device
 	/* the event of this type within ms; others are passed over */
 	bool wait_event(ibv_event_type type, int ms) const;
 
-      private:
+private:
 	ibv_context *ctx = nullptr;
 	ibv_device_attr caps = {};
 };
 
 class Pd
 {
-      public:
+public:
 	explicit Pd(const Device &dev);
 	Pd(const Pd &) = delete;
 	~Pd();
 
 	ibv_pd *get() const { return pd; }
 
-      private:
+private:
 	ibv_pd *pd;
 };
 
 /* memory of its own and the region over it */
 class Mr
 {
-      public:
+public:
 	Mr(const Pd &pd, size_t length, int access = ALL_ACCESS);
 	/* registered under numbers that start at iova */
 	Mr(const Pd &pd, size_t length, int access, uint64_t iova);
@@ -73,11 +73,14 @@ class Mr
 	uint32_t rkey() const { return mr->rkey; }
 	/* address of byte offset as seen by verbs */
 	uint64_t addr(size_t offset = 0) const { return iova + offset; }
-	ibv_sge sge(size_t offset, uint32_t bytes) const { return {addr(offset), bytes, mr->lkey}; }
+	ibv_sge sge(size_t offset, uint32_t bytes) const
+	{
+		return { addr(offset), bytes, mr->lkey };
+	}
 	/* deregister now, keep the memory; 0 or an errno */
 	int deregister();
 
-      private:
+private:
 	void allocate();
 
 	uint8_t *base = nullptr;
@@ -88,7 +91,7 @@ class Mr
 
 class Cq
 {
-      public:
+public:
 	Cq(const Device &dev, int depth, bool with_channel = false);
 	Cq(const Cq &) = delete;
 	~Cq();
@@ -107,7 +110,7 @@ class Cq
 	/* wait for an event and acknowledge it; false after ms without one */
 	bool wait(int ms) const;
 
-      private:
+private:
 	ibv_comp_channel *channel = nullptr;
 	ibv_cq *cq = nullptr;
 };
@@ -139,7 +142,7 @@ struct QpLink {
 
 class Qp
 {
-      public:
+public:
 	Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq,
 	   const QpDepth &depth = {});
 	Qp(const Qp &) = delete;
@@ -164,7 +167,7 @@ class Qp
 	void post(ibv_send_wr &wr) const;
 	void recv(uint64_t id, std::vector<ibv_sge> sges) const;
 
-      private:
+private:
 	const Device &dev;
 	ibv_qp *qp = nullptr;
 	ibv_qp_cap caps = {};
@@ -173,7 +176,7 @@ class Qp
 /* a work request that owns its sge list */
 class Work
 {
-      public:
+public:
 	Work(uint64_t id, ibv_wr_opcode opcode, std::vector<ibv_sge> list,
 	     unsigned int flags = IBV_SEND_SIGNALED);
 
@@ -185,7 +188,7 @@ class Work
 	void post(const Qp &qp);
 	ibv_send_wr &get();
 
-      private:
+private:
 	std::vector<ibv_sge> sges;
 	ibv_send_wr wr = {};
 };
