@@ -290,7 +290,7 @@ static enum skr_verdict skr_resp_execute(struct skr_qp *qp, struct sk_buff *skb,
 	return SKR_INV_REQ;
 }
 
-/* The request was executed: count it, and see to its acknowledgement. */
+/* The request was executed: count it, and see to its acknowledgment. */
 static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 packets)
 {
 	struct skr_responder *resp = &qp->resp;

@@ -213,10 +213,12 @@ void skr_qp_run(struct skr_qp *qp)
 	}
 
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
+	/* the bringer's barrier, see above */
 	smp_mb__after_atomic();
 	local_bh_disable();
 	while (spin_trylock(&qp->lock)) {
 		clear_bit(SKR_QP_PENDING, &qp->run_flags);
+		/* skr_step() sees all work brought so far; later work sets it again */
 		smp_mb__after_atomic();
 		more = skr_step(qp);
 		fire = skr_fire_take(qp);
