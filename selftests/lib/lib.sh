@@ -330,10 +330,9 @@ hosts_wired()
 	join_hosts "$NS_A" $DEV_A "$NS_M" mA "$HOST_MTU"
 	join_hosts "$NS_B" $DEV_B "$NS_M" mB "$HOST_MTU"
 	# the middle is a cable: it has no opinion of its own
-	must on "$NS_M" sh -c 'for i in mA mB; do
-		echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6
-		ip link set $i arp off up
-	done'
+	must on "$NS_M" sh -c 'echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6'
+	must ip -n "$NS_M" link set mA arp off up
+	must ip -n "$NS_M" link set mB arp off up
 	address "$NS_A" $DEV_A $MAC_A $IP4_A $IP6_A $LL_A
 	address "$NS_B" $DEV_B $MAC_B $IP4_B $IP6_B $LL_B
 	must wait_until 5 carrier "$NS_A" $DEV_A
