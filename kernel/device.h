@@ -8,6 +8,7 @@
 #include <linux/atomic.h>
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
+#include <linux/sizes.h>
 #include <linux/srcu.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
@@ -21,12 +22,12 @@
 #define SKR_MAX_SGE		32
 #define SKR_MAX_INLINE		1024
 #define SKR_MAX_CQ		65536
-#define SKR_MAX_CQE		(1 << 20)
-#define SKR_MAX_MR		(1 << 20)
+#define SKR_MAX_CQE		1048576
+#define SKR_MAX_MR		1048576
 #define SKR_MAX_PD		65536
 #define SKR_MAX_AH		65536
 #define SKR_MAX_RD_ATOMIC	128
-#define SKR_MAX_MR_BYTES	(1ULL << 40)
+#define SKR_MAX_MR_BYTES	SZ_1T
 
 /* A vendor without an OUI of its own, as software devices have it */
 #define SKR_VENDOR_ID		0xffffff

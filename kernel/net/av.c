@@ -25,7 +25,7 @@ int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u3
 	memcpy(&av->saddr, &gid->gid, sizeof(av->saddr));
 	memcpy(&av->daddr, &grh->dgid, sizeof(av->daddr));
 	av->net = ipv6_addr_v4mapped(&av->saddr) ? SKR_L3_IPV4 : SKR_L3_IPV6;
-	if (ipv6_addr_v4mapped(&av->daddr) != (av->net == SKR_L3_IPV4))
+	if (ipv6_addr_v4mapped(&av->daddr) != ipv6_addr_v4mapped(&av->saddr))
 		return -EINVAL;
 
 	av->hop_limit = grh->hop_limit ?: IPV6_DEFAULT_HOPLIMIT;

@@ -18,12 +18,14 @@
  * struct skr_rx_cb - what the door knows about a received packet
  * @dev: device of the netdev that it came in on; NULL if there is none
  * @len: bytes from the BTH, at skb->data, to the end of the ICRC
+ * @psn: PSN, once the packet is parsed
  * @net: encapsulation
  * @ecn: the two ECN bits
  */
 struct skr_rx_cb {
 	struct skr_dev	*dev;
 	u32		len;
+	u32		psn;
 	u8		net;
 	u8		ecn;
 };

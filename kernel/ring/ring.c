@@ -7,6 +7,7 @@
 
 __u32 skr_ring_ready(const struct skr_ring *ring, __u32 cons, __u32 next)
 {
+	/* pairs with the producer's store-release: the entries below it are seen */
 	__u32 prod = smp_load_acquire(&ring->hdr->user_index);
 
 	if (prod - cons > ring->depth || prod - cons < next - cons)
@@ -16,16 +17,19 @@ __u32 skr_ring_ready(const struct skr_ring *ring, __u32 cons, __u32 next)
 
 __u32 skr_ring_used(const struct skr_ring *ring, __u32 prod)
 {
+	/* pairs with the store-release of the consumer, who is done with these entries */
 	return prod - smp_load_acquire(&ring->hdr->user_index);
 }
 
 __u32 skr_ring_produced(const struct skr_ring *ring)
 {
+	/* pairs with the producer's store-release */
 	return smp_load_acquire(&ring->hdr->user_index);
 }
 
 void skr_ring_publish(const struct skr_ring *ring, __u32 index)
 {
+	/* entries first: pairs with user space's load-acquire of kernel_index */
 	smp_store_release(&ring->hdr->kernel_index, index);
 }
 

@@ -17,7 +17,7 @@ struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *uconte
 	struct skr_shm *shm;
 	int err;
 
-	shm = kzalloc(sizeof(*shm), GFP_KERNEL);
+	shm = kzalloc_obj(*shm, GFP_KERNEL);
 	if (!shm)
 		return ERR_PTR(-ENOMEM);
 	shm->bytes = PAGE_ALIGN(skr_ring_bytes(depth, entry_bytes));

@@ -6,6 +6,7 @@
 #ifndef SKR_RING_WQE_H
 #define SKR_RING_WQE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/skerry-abi.h>
@@ -13,13 +14,13 @@
 #include "ring.h"
 
 /* struct skr_send_op.flags */
-#define SKR_SOP_SEND		(1U << 0)	/* consumes a receive request */
-#define SKR_SOP_WRITE		(1U << 1)
-#define SKR_SOP_READ		(1U << 2)
-#define SKR_SOP_ATOMIC		(1U << 3)
-#define SKR_SOP_IMM		(1U << 4)
-#define SKR_SOP_INV		(1U << 5)
-#define SKR_SOP_RC		(1U << 8)	/* transports that have it */
+#define SKR_SOP_SEND		BIT(0)	/* consumes a receive request */
+#define SKR_SOP_WRITE		BIT(1)
+#define SKR_SOP_READ		BIT(2)
+#define SKR_SOP_ATOMIC		BIT(3)
+#define SKR_SOP_IMM		BIT(4)
+#define SKR_SOP_INV		BIT(5)
+#define SKR_SOP_RC		BIT(8)	/* transports that have it */
 
 /**
  * struct skr_send_op - properties of a send opcode

@@ -219,7 +219,7 @@ static void skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const stru
 	if (!wqe || skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
 		return;
 	if (pkt->psn != qp->req.una_psn) {
-		skr_comp_implied_nak(qp);
+		skr_reorder_hold(&qp->early_rsp, skb, qp->req.una_psn);
 		return;
 	}
 	if (!(wqe->op->flags & wanted)) {
@@ -244,6 +244,17 @@ void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		skr_comp_acknowledge(qp, pkt);
 	else
 		skr_comp_response(qp, skb, pkt);
+}
+
+void skr_completer_gap(struct skr_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	if (skb_queue_empty(&qp->early_rsp.held) || qp->req.rewound)
+		return;
+	if (skr_reorder_lost(&qp->early_rsp, qp->req.una_psn))
+		skr_comp_implied_nak(qp);
+	else
+		skr_timer_pause(qp);
 }
 
 void skr_completer_timeout(struct skr_qp *qp)

@@ -82,7 +82,7 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	struct skr_qp *qp;
 	int err;
 
-	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 
@@ -92,6 +92,8 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	spin_lock_init(&qp->rq.post_lock);
 	skb_queue_head_init(&qp->rx_req);
 	skb_queue_head_init(&qp->rx_rsp);
+	skr_reorder_init(&qp->early_req);
+	skr_reorder_init(&qp->early_rsp);
 	INIT_WORK(&qp->work, skr_qp_work);
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
 	skr_timer_init(qp);
@@ -135,6 +137,8 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	cancel_work_sync(&qp->event_work);
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	skr_reorder_purge(&qp->early_req);
+	skr_reorder_purge(&qp->early_rsp);
 }
 
 static void skr_qp_free(struct rcu_head *rcu)

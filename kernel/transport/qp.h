@@ -26,6 +26,7 @@
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
 #include "../ring/wqe.h"
+#include "reorder.h"
 
 /*
  * Unacknowledged packets a requester may have: begins with SKR_WINDOW_START,
@@ -284,6 +285,8 @@ struct skr_qp_attr {
  * @resp: responder
  * @rx_req: requests received
  * @rx_rsp: responses received
+ * @early_req: requests that overtook others
+ * @early_rsp: responses that overtook others
  * @tx_packets: packets inside the local stack; atomic
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
@@ -313,6 +316,8 @@ struct skr_qp {
 	struct skr_responder	resp;
 	struct sk_buff_head	rx_req;
 	struct sk_buff_head	rx_rsp;
+	struct skr_reorder	early_req;
+	struct skr_reorder	early_rsp;
 	atomic_t		tx_packets;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
@@ -560,6 +565,14 @@ void skr_requester_rewind(struct skr_qp *qp);
 void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
+ * skr_completer_gap() - ask again for responses that are missing for long
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_completer_gap(struct skr_qp *qp);
+
+/**
  * skr_completer_timeout() - the ACK timer expired
  * @qp: QP, locked
  *
@@ -584,6 +597,14 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
  * Context: BH, @qp->lock held.
  */
 void skr_responder_ack(struct skr_qp *qp);
+
+/**
+ * skr_responder_gap() - send a NAK for requests that are missing for long
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_responder_gap(struct skr_qp *qp);
 
 /**
  * skr_responder_read() - go on answering a READ
@@ -706,7 +727,8 @@ void skr_timer_wait(struct skr_qp *qp, u64 ns);
 bool skr_timer_waiting(struct skr_qp *qp);
 
 /**
- * skr_timer_pause() - run again shortly, for a response that could not leave
+ * skr_timer_pause() - run again shortly: a response could not leave, or a gap
+ *	may close
  * @qp: QP, locked
  *
  * Context: BH, @qp->lock held.

@@ -290,7 +290,7 @@ static enum skr_verdict skr_resp_execute(struct skr_qp *qp, struct sk_buff *skb,
 	return SKR_INV_REQ;
 }
 
-/* The request was executed: count it, and see to its acknowledgement. */
+/* The request was executed: count it, and see to its acknowledgment. */
 static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 packets)
 {
 	struct skr_responder *resp = &qp->resp;
@@ -317,6 +317,20 @@ static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 p
 	}
 }
 
+void skr_responder_gap(struct skr_qp *qp)
+{
+	struct skr_responder *resp = &qp->resp;
+
+	lockdep_assert_held(&qp->lock);
+	/* one NAK for a gap; the requester's timer covers its loss */
+	if (skb_queue_empty(&qp->early_req.held) || resp->nak_sent)
+		return;
+	if (skr_reorder_lost(&qp->early_req, resp->epsn))
+		resp->nak_sent = !skr_resp_answer(qp, SKR_NAK_PSN_SEQ, resp->epsn);
+	else
+		skr_timer_pause(qp);
+}
+
 void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
@@ -332,9 +346,7 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	}
 	if (ahead > 0) {
 		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
-		/* one NAK for a gap; the requester's timer covers its loss */
-		if (!resp->nak_sent)
-			resp->nak_sent = !skr_resp_answer(qp, SKR_NAK_PSN_SEQ, resp->epsn);
+		skr_reorder_hold(&qp->early_req, skb, resp->epsn);
 		return;
 	}
 

@@ -66,6 +66,7 @@ void skr_rx(struct sk_buff *skb)
 	}
 
 	/* it may wait beyond this softirq: let go of route, socket and filter */
+	skr_rx_cb(skb)->psn = pkt.psn;
 	skb_dst_drop(skb);
 	skb_orphan(skb);
 	nf_reset_ct(skb);

@@ -63,8 +63,11 @@ static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb, bool r
 	return skr_rx_matches(skb, &qp->av) ? SKR_DROP_NONE : SKR_DROP_ADDR;
 }
 
-/* The packet was parsed at the door; it waited, and its facts are read again. */
-static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
+/*
+ * The packet was parsed at the door; it waited, and its facts are read again.
+ * @fresh: it comes from the door, not from those that came too early.
+ */
+static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
 {
 	u32 len = skr_rx_cb(skb)->len;
 	u8 buf[SKR_MAX_HDR_BYTES];
@@ -79,13 +82,16 @@ static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
 
 	response = pkt.flags & SKR_IS_RESPONSE;
 	drop = skr_rx_admit(qp, skb, response);
-	skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
+	if (drop || fresh)
+		skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
 	if (drop) {
 		trace_skr_rx_drop(qp->dev, &pkt, drop);
 		goto free;
 	}
-	skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
-	trace_skr_rx(qp->dev, &pkt);
+	if (fresh) {
+		skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
+		trace_skr_rx(qp->dev, &pkt);
+	}
 	if (response)
 		skr_completer(qp, skb, &pkt);
 	else
@@ -97,13 +103,19 @@ free:
 static bool skr_step_responses(struct skr_qp *qp)
 {
 	int budget = SKR_STEP_BUDGET;
+	bool fresh;
 	struct sk_buff *skb;
 
 	while (budget--) {
-		skb = skb_dequeue(&qp->rx_rsp);
-		if (!skb)
+		skb = skr_reorder_next(&qp->early_rsp, qp->req.una_psn);
+		fresh = !skb;
+		if (fresh)
+			skb = skb_dequeue(&qp->rx_rsp);
+		if (!skb) {
+			skr_completer_gap(qp);
 			return false;
-		skr_rx_one(qp, skb);
+		}
+		skr_rx_one(qp, skb, fresh);
 	}
 	return true;
 }
@@ -114,6 +126,7 @@ static bool skr_step_requests(struct skr_qp *qp)
 	int budget = SKR_STEP_BUDGET;
 	bool more = true;
 	struct sk_buff *skb;
+	bool fresh;
 
 	while (budget--) {
 		if (qp->resp.reading.active) {
@@ -122,12 +135,16 @@ static bool skr_step_requests(struct skr_qp *qp)
 				return more;
 			more = true;
 		}
-		skb = skb_dequeue(&qp->rx_req);
+		skb = skr_reorder_next(&qp->early_req, qp->resp.epsn);
+		fresh = !skb;
+		if (fresh)
+			skb = skb_dequeue(&qp->rx_req);
 		if (!skb) {
+			skr_responder_gap(qp);
 			more = false;
 			break;
 		}
-		skr_rx_one(qp, skb);
+		skr_rx_one(qp, skb, fresh);
 	}
 	skr_responder_ack(qp);
 	return more;
@@ -213,10 +230,12 @@ void skr_qp_run(struct skr_qp *qp)
 	}
 
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
+	/* the bringer's barrier, see above */
 	smp_mb__after_atomic();
 	local_bh_disable();
 	while (spin_trylock(&qp->lock)) {
 		clear_bit(SKR_QP_PENDING, &qp->run_flags);
+		/* skr_step() sees all work brought so far; later work sets it again */
 		smp_mb__after_atomic();
 		more = skr_step(qp);
 		fire = skr_fire_take(qp);

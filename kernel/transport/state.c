@@ -89,6 +89,8 @@ static void skr_qp_forget_packets(struct skr_qp *qp)
 {
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	skr_reorder_purge(&qp->early_req);
+	skr_reorder_purge(&qp->early_rsp);
 	qp->resp.reading.active = false;
 	qp->resp.ack_due = false;
 	qp->req.waiting = false;

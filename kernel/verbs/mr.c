@@ -12,7 +12,7 @@ struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access)
 	struct skr_mr *mr;
 	int err;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = kzalloc_obj(*mr, GFP_KERNEL);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->kind = SKR_MR_DMA;
@@ -46,8 +46,8 @@ static int skr_mr_fill_pages(struct skr_mr *mr)
 	return i == n ? 0 : -EFAULT;
 }
 
-struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access
-			      SKR_DMAH_PARAM, struct ib_udata *udata)
+struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+			      SKR_DMAH_PARAM struct ib_udata *udata)
 {
 	struct skr_dev *dev = skr_dev(ibpd->device);
 	struct skr_mr *mr;
@@ -58,7 +58,7 @@ struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 	if (length > SKR_MAX_MR_BYTES || (length && iova > U64_MAX - (length - 1)))
 		return ERR_PTR(-EINVAL);
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);

@@ -85,6 +85,7 @@ static int skr_post_sends(struct skr_sq *sq, const struct ib_send_wr *wr,
 		else
 			sq->posted++;
 	}
+	/* pairs with the load-acquire of skr_ring_ready(): requests first */
 	smp_store_release(&sq->ring.hdr->user_index, sq->posted);
 	spin_unlock_irqrestore(&sq->post_lock, flags);
 	return err;
@@ -130,6 +131,7 @@ static int skr_post_recvs(struct skr_rq *rq, const struct ib_recv_wr *wr,
 		skr_copy_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
 		rq->posted++;
 	}
+	/* pairs with the load-acquire of skr_ring_ready(): requests first */
 	smp_store_release(&rq->ring.hdr->user_index, rq->posted);
 	spin_unlock_irqrestore(&rq->post_lock, flags);
 	return err;

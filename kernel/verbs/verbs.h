@@ -99,8 +99,8 @@ int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 /* mr.c */
 struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access);
-struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access
-			      SKR_DMAH_PARAM, struct ib_udata *udata);
+struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+			      SKR_DMAH_PARAM struct ib_udata *udata);
 int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 /* counters.c */

@@ -6,6 +6,7 @@
 #ifndef SKR_WIRE_OPCODE_H
 #define SKR_WIRE_OPCODE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 /* Transports: bits 7:5 of the opcode */
@@ -49,26 +50,26 @@ enum skr_wire_op {
 #define SKR_OPCODE_CNP		0x81
 
 /* struct skr_opcode.flags: headers in the order in which they follow the BTH */
-#define SKR_HAS_XRCETH		(1U << 0)
-#define SKR_HAS_DETH		(1U << 1)
-#define SKR_HAS_FETH		(1U << 2)
-#define SKR_HAS_RETH		(1U << 3)
-#define SKR_HAS_ATOMICETH	(1U << 4)
-#define SKR_HAS_AETH		(1U << 5)
-#define SKR_HAS_ATOMICACKETH	(1U << 6)
-#define SKR_HAS_IMM		(1U << 7)
-#define SKR_HAS_IETH		(1U << 8)
-#define SKR_HAS_PAYLOAD		(1U << 9)
+#define SKR_HAS_XRCETH		BIT(0)
+#define SKR_HAS_DETH		BIT(1)
+#define SKR_HAS_FETH		BIT(2)
+#define SKR_HAS_RETH		BIT(3)
+#define SKR_HAS_ATOMICETH	BIT(4)
+#define SKR_HAS_AETH		BIT(5)
+#define SKR_HAS_ATOMICACKETH	BIT(6)
+#define SKR_HAS_IMM		BIT(7)
+#define SKR_HAS_IETH		BIT(8)
+#define SKR_HAS_PAYLOAD		BIT(9)
 /* ... what kind of packet it is */
-#define SKR_IS_REQUEST		(1U << 12)
-#define SKR_IS_RESPONSE		(1U << 13)
-#define SKR_IS_SEND		(1U << 14)
-#define SKR_IS_WRITE		(1U << 15)
-#define SKR_IS_READ		(1U << 16)
-#define SKR_IS_ATOMIC		(1U << 17)
+#define SKR_IS_REQUEST		BIT(12)
+#define SKR_IS_RESPONSE		BIT(13)
+#define SKR_IS_SEND		BIT(14)
+#define SKR_IS_WRITE		BIT(15)
+#define SKR_IS_READ		BIT(16)
+#define SKR_IS_ATOMIC		BIT(17)
 /* ... and its place in the message; an ONLY packet is both first and last */
-#define SKR_IS_FIRST		(1U << 20)
-#define SKR_IS_LAST		(1U << 21)
+#define SKR_IS_FIRST		BIT(20)
+#define SKR_IS_LAST		BIT(21)
 
 /**
  * struct skr_opcode - properties of one opcode

@@ -154,4 +154,5 @@ static const struct verbs_device_ops skerry_dev_ops = {
 	.uninit_device = skerry_uninit_device,
 	.alloc_context = skerry_alloc_context,
 };
+
 PROVIDER_DRIVER(skerry, skerry_dev_ops);

@@ -28,6 +28,7 @@ struct skerry_ah {
 	struct ibv_ah	ibv_ah;
 	uint32_t	ah_num;
 };
+
 static_assert(offsetof(struct skerry_ah, ibv_ah) == 0, "not where it is cast from");
 
 /**

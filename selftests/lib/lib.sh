@@ -322,6 +322,22 @@ swap_hosts()
 	done
 }
 
+# hosts_wired - two hosts whose cable ends in $NS_M, where a program carries the
+# frames from one to the other (prog/lib/wire.hh)
+hosts_wired()
+{
+	ns_add "$NS_A" "$NS_B" "$NS_M"
+	join_hosts "$NS_A" $DEV_A "$NS_M" mA "$HOST_MTU"
+	join_hosts "$NS_B" $DEV_B "$NS_M" mB "$HOST_MTU"
+	# the middle is a cable: it has no opinion of its own
+	must on "$NS_M" sh -c 'echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6'
+	must ip -n "$NS_M" link set mA arp off up
+	must ip -n "$NS_M" link set mB arp off up
+	address "$NS_A" $DEV_A $MAC_A $IP4_A $IP6_A $LL_A
+	address "$NS_B" $DEV_B $MAC_B $IP4_B $IP6_B $LL_B
+	must wait_until 5 carrier "$NS_A" $DEV_A
+}
+
 carrier()
 {
 	on "$1" grep -q 1 "/sys/class/net/$2/carrier"
@@ -607,4 +623,11 @@ icrc_right()
 	status=$?
 	cat "$TMP/icrc"
 	return $status
+}
+
+# run_program NAME [ARGS...] - a program that prints TAP itself, plan and all
+run_program()
+{
+	"$PROG/$1" --a $SK_A --b $SK_B "${@:2}"
+	_bad=$?
 }

@@ -10,7 +10,8 @@ extern "C" {
 #include "wire/aeth.h"
 }
 
-namespace {
+namespace
+{
 
 /* In the standard's own unit, milliseconds with two decimals: here in 10 us */
 constexpr std::uint64_t rnr_10us[32] = {
@@ -56,11 +57,11 @@ TEST(Rnr, EveryCode)
 
 TEST(Rnr, RowsOfTheTableInMilliseconds)
 {
-	EXPECT_EQ(skr_rnr_ns(0), 655360000u);	/* 655.36 ms */
-	EXPECT_EQ(skr_rnr_ns(1), 10000u);	/* 0.01 ms */
-	EXPECT_EQ(skr_rnr_ns(16), 2560000u);	/* 2.56 ms */
-	EXPECT_EQ(skr_rnr_ns(25), 61440000u);	/* 61.44 ms */
-	EXPECT_EQ(skr_rnr_ns(31), 491520000u);	/* 491.52 ms */
+	EXPECT_EQ(skr_rnr_ns(0), 655360000u);  /* 655.36 ms */
+	EXPECT_EQ(skr_rnr_ns(1), 10000u);      /* 0.01 ms */
+	EXPECT_EQ(skr_rnr_ns(16), 2560000u);   /* 2.56 ms */
+	EXPECT_EQ(skr_rnr_ns(25), 61440000u);  /* 61.44 ms */
+	EXPECT_EQ(skr_rnr_ns(31), 491520000u); /* 491.52 ms */
 }
 
 /* From code 3 on, two codes further is twice as long */
@@ -68,14 +69,16 @@ TEST(Rnr, DoublesEveryTwoCodes)
 {
 	for (unsigned code = 3; code + 2 < 32; code++)
 		EXPECT_EQ(skr_rnr_ns(static_cast<__u8>(code + 2)),
-			  2 * skr_rnr_ns(static_cast<__u8>(code))) << code;
+			  2 * skr_rnr_ns(static_cast<__u8>(code)))
+			<< code;
 }
 
 TEST(Rnr, TakesAWholeSyndrome)
 {
 	for (unsigned syndrome = 0; syndrome < 256; syndrome++)
 		EXPECT_EQ(skr_rnr_ns(static_cast<__u8>(syndrome)),
-			  rnr_10us[syndrome & 0x1f] * 10000) << syndrome;
+			  rnr_10us[syndrome & 0x1f] * 10000)
+			<< syndrome;
 }
 
 TEST(AckTimeout, ZeroIsNoTimeout)
@@ -91,14 +94,15 @@ TEST(AckTimeout, EveryCode)
 		ns *= 2;
 		EXPECT_EQ(skr_ack_timeout_ns(static_cast<__u8>(code)), ns) << code;
 	}
-	EXPECT_EQ(ns, 8796093022208u);		/* about 2.4 hours */
+	EXPECT_EQ(ns, 8796093022208u); /* about 2.4 hours */
 }
 
 TEST(AckTimeout, LooksAtFiveBitsOnly)
 {
 	for (unsigned code = 0; code < 256; code++)
 		EXPECT_EQ(skr_ack_timeout_ns(static_cast<__u8>(code)),
-			  skr_ack_timeout_ns(static_cast<__u8>(code & 0x1f))) << code;
+			  skr_ack_timeout_ns(static_cast<__u8>(code & 0x1f)))
+			<< code;
 }
 
 TEST(Syndrome, ClassesAndCodes)

@@ -14,14 +14,15 @@ extern "C" {
 #include "wire/icrc.h"
 }
 
-namespace {
+namespace
+{
 
 using namespace standard;
 
 struct Vector {
 	std::string name;
 	skr_l3 net;
-	Bytes packet;		/* layer 3 to ICRC */
+	Bytes packet; /* layer 3 to ICRC */
 
 	std::size_t l3_bytes() const { return net == SKR_L3_IPV4 ? 20 : 40; }
 	std::size_t udp_bytes() const { return net == SKR_L3_GRH ? 0 : 8; }
@@ -94,9 +95,9 @@ std::uint32_t hdr_bytes(const Vector &v)
 std::uint8_t mask(const Vector &v, std::size_t at)
 {
 	if (at == v.bth_at() + 4)
-		return 0xff;				/* FECN, BECN, reserved */
+		return 0xff; /* FECN, BECN, reserved */
 	if (v.udp_bytes() && (at == v.l3_bytes() + 6 || at == v.l3_bytes() + 7))
-		return 0xff;				/* UDP checksum */
+		return 0xff; /* UDP checksum */
 	if (at >= v.l3_bytes())
 		return 0;
 	if (v.net == SKR_L3_IPV4)
@@ -223,7 +224,8 @@ TEST(Icrc, EveryOpcodeOverEveryLayer3)
 				v.net = net;
 				v.packet.resize(v.bth_at());
 				v.packet.insert(v.packet.end(), hdr.begin(), hdr.end());
-				v.packet.resize(v.packet.size() + p.payload_bytes + p.pad + icrc_bytes);
+				v.packet.resize(v.packet.size() + p.payload_bytes + p.pad +
+						icrc_bytes);
 				for (std::size_t i = 0; i < v.packet.size(); i++)
 					if (i < v.bth_at() || i >= v.bth_at() + hdr.size())
 						v.packet[i] = static_cast<std::uint8_t>(rng());
@@ -244,10 +246,9 @@ TEST(Icrc, DoesNotDependOnAlignment)
 
 			moved.insert(moved.end(), v.packet.begin(), v.packet.end());
 			p = moved.data() + shift;
-			end = skr_icrc_end(skr_icrc_hdr(v.net, p,
-							v.udp_bytes() ? p + v.l3_bytes() : nullptr,
-							p + v.bth_at(),
-							static_cast<__u32>(v.icrc_at() - v.bth_at())));
+			end = skr_icrc_end(skr_icrc_hdr(
+				v.net, p, v.udp_bytes() ? p + v.l3_bytes() : nullptr,
+				p + v.bth_at(), static_cast<__u32>(v.icrc_at() - v.bth_at())));
 			EXPECT_EQ(std::memcmp(&end, v.icrc().data(), icrc_bytes), 0) << v.name;
 		}
 	}

@@ -6,7 +6,8 @@
 
 #include "wire_standard.h"
 
-namespace {
+namespace
+{
 
 using namespace standard;
 
@@ -56,8 +57,8 @@ TEST(Opcode, HeaderBytesAreTheSumOfTheFlags)
 TEST(Opcode, HasNoFlagWithoutAName)
 {
 	constexpr std::uint32_t known = all_headers | SKR_HAS_PAYLOAD | SKR_IS_REQUEST |
-					SKR_IS_RESPONSE | SKR_IS_SEND | SKR_IS_WRITE |
-					SKR_IS_READ | SKR_IS_ATOMIC | SKR_IS_FIRST | SKR_IS_LAST;
+					SKR_IS_RESPONSE | SKR_IS_SEND | SKR_IS_WRITE | SKR_IS_READ |
+					SKR_IS_ATOMIC | SKR_IS_FIRST | SKR_IS_LAST;
 
 	for (unsigned code = 0; code < 256; code++)
 		EXPECT_EQ(skr_opcodes[code].flags & ~known, 0u) << std::hex << code;
@@ -81,9 +82,11 @@ TEST(Opcode, IsFirstMiddleLastOrOnly)
 	for (const Opcode &op : opcodes) {
 		const std::uint32_t flags = skr_opcodes[op.code].flags;
 
-		EXPECT_EQ(!!(flags & SKR_IS_FIRST), op.place == Place::first || op.place == Place::only)
+		EXPECT_EQ(!!(flags & SKR_IS_FIRST),
+			  op.place == Place::first || op.place == Place::only)
 			<< op.name;
-		EXPECT_EQ(!!(flags & SKR_IS_LAST), op.place == Place::last || op.place == Place::only)
+		EXPECT_EQ(!!(flags & SKR_IS_LAST),
+			  op.place == Place::last || op.place == Place::only)
 			<< op.name;
 	}
 }

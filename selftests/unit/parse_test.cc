@@ -7,7 +7,8 @@
 
 #include "wire_standard.h"
 
-namespace {
+namespace
+{
 
 using namespace standard;
 
@@ -86,7 +87,8 @@ TEST(Parse, RefusesEveryTruncatedPacket)
 			const std::uint32_t least = header_bytes(op) + pad + icrc_bytes;
 
 			for (std::uint32_t len = 0; len < least; len++)
-				EXPECT_EQ(parse(b, len, len), SKR_DROP_SHORT) << op.name << " " << len;
+				EXPECT_EQ(parse(b, len, len), SKR_DROP_SHORT)
+					<< op.name << " " << len;
 			EXPECT_EQ(parse(b, least, least), SKR_DROP_NONE) << op.name;
 		}
 	}
@@ -112,7 +114,8 @@ TEST(Parse, TakesTheLengthFromTheHeadersBelow)
 		skr_pkt got;
 
 		ASSERT_EQ(parse(b, header_bytes(op) + 18, header_bytes(op) + icrc_bytes, &got),
-			  SKR_DROP_NONE) << op.name;
+			  SKR_DROP_NONE)
+			<< op.name;
 		EXPECT_EQ(got.payload_bytes, 0u) << op.name;
 		for (std::uint32_t len = 0; len < header_bytes(op) + icrc_bytes; len++)
 			EXPECT_EQ(parse(b, header_bytes(op) + 18, len), SKR_DROP_SHORT)
@@ -128,7 +131,8 @@ TEST(Parse, TakesTheLargestHeaderRoomForEveryOpcode)
 		b.resize(SKR_MAX_HDR_BYTES);
 		EXPECT_EQ(parse(b, SKR_MAX_HDR_BYTES,
 				header_bytes(op) + (op.payload ? 4096 : 0) + icrc_bytes),
-			  SKR_DROP_NONE) << op.name;
+			  SKR_DROP_NONE)
+			<< op.name;
 	}
 }
 
@@ -183,7 +187,8 @@ TEST(Parse, RefusesOtherHeaderVersions)
 
 			b[1] |= static_cast<std::uint8_t>(tver);
 			EXPECT_EQ(parse(b, header_bytes(op), header_bytes(op) + icrc_bytes),
-				  SKR_DROP_TVER) << op.name;
+				  SKR_DROP_TVER)
+				<< op.name;
 		}
 	}
 }
@@ -194,8 +199,10 @@ TEST(Parse, RefusesOpcodesThatDoNotExist)
 		Bytes b(SKR_MAX_HDR_BYTES + icrc_bytes, 0);
 
 		b[0] = static_cast<std::uint8_t>(code);
-		EXPECT_EQ(parse(b, SKR_MAX_HDR_BYTES + icrc_bytes, SKR_MAX_HDR_BYTES + icrc_bytes) ==
-			  SKR_DROP_OPCODE, find(code) == nullptr) << std::hex << code;
+		EXPECT_EQ(parse(b, SKR_MAX_HDR_BYTES + icrc_bytes,
+				SKR_MAX_HDR_BYTES + icrc_bytes) == SKR_DROP_OPCODE,
+			  find(code) == nullptr)
+			<< std::hex << code;
 	}
 }
 
@@ -260,7 +267,8 @@ TEST(Parse, EveryPairOfFirstBytes)
 				if (drop != SKR_DROP_NONE)
 					continue;
 				ASSERT_EQ(got.hdr_bytes + got.payload_bytes + got.pad + icrc_bytes,
-					  len) << std::hex << code << " " << flags;
+					  len)
+					<< std::hex << code << " " << flags;
 				ASSERT_EQ(got.flags, skr_opcodes[code].flags);
 				ASSERT_EQ(got.opcode, code);
 				ASSERT_EQ(got.bth_flags, flags & 0xc0);

@@ -33,15 +33,13 @@ static_assert(sizeof(skerry_cqe) == 64);
 static_assert(sizeof(skerry_ring_info) == 24);
 
 struct FreeDeleter {
-	void operator()(void *p) const
-	{
-		std::free(p);
-	}
+	void operator()(void *p) const { std::free(p); }
 };
 
 // A ring in memory, mapped as the provider maps it, at any starting index.
-class Ring {
-    public:
+class Ring
+{
+public:
 	Ring(uint32_t depth, uint32_t entry_bytes, uint32_t start = 0)
 	{
 		info_.depth = depth;
@@ -55,24 +53,12 @@ class Ring {
 		skerry_ring_init(&ring, map_.get(), &info_);
 	}
 
-	skerry_ring_hdr *hdr()
-	{
-		return static_cast<skerry_ring_hdr *>(map_.get());
-	}
-	uint8_t *base()
-	{
-		return static_cast<uint8_t *>(map_.get());
-	}
-	uint32_t bytes() const
-	{
-		return info_.mmap_bytes;
-	}
+	skerry_ring_hdr *hdr() { return static_cast<skerry_ring_hdr *>(map_.get()); }
+	uint8_t *base() { return static_cast<uint8_t *>(map_.get()); }
+	uint32_t bytes() const { return info_.mmap_bytes; }
 
 	// What the kernel does
-	uint32_t posted()
-	{
-		return __atomic_load_n(&hdr()->user_index, __ATOMIC_ACQUIRE);
-	}
+	uint32_t posted() { return __atomic_load_n(&hdr()->user_index, __ATOMIC_ACQUIRE); }
 	void set_kernel(uint32_t index)
 	{
 		__atomic_store_n(&hdr()->kernel_index, index, __ATOMIC_RELEASE);
@@ -86,7 +72,7 @@ class Ring {
 
 	skerry_ring ring{};
 
-    private:
+private:
 	skerry_ring_info info_{};
 	std::unique_ptr<void, FreeDeleter> map_;
 };
@@ -278,8 +264,9 @@ template <typename F> void spin_while(F condition)
 }
 
 // Two threads that start each turn together
-class Turns {
-    public:
+class Turns
+{
+public:
 	void meet()
 	{
 		const uint32_t all = (arrived_.fetch_add(1) | 1) + 1;
@@ -287,7 +274,7 @@ class Turns {
 		spin_while([&] { return static_cast<int32_t>(arrived_.load() - all) < 0; });
 	}
 
-    private:
+private:
 	std::atomic<uint32_t> arrived_{ 0 };
 };
 

@@ -44,23 +44,11 @@ constexpr uint8_t kDirt = 0xa5;
 struct Slot {
 	static constexpr size_t kBytes = 64 + 256;
 
-	Slot()
-	{
-		bytes.fill(kDirt);
-	}
+	Slot() { bytes.fill(kDirt); }
 
-	skerry_send_wqe *send()
-	{
-		return reinterpret_cast<skerry_send_wqe *>(bytes.data());
-	}
-	skerry_recv_wqe *recv()
-	{
-		return reinterpret_cast<skerry_recv_wqe *>(bytes.data());
-	}
-	const uint8_t *data(size_t header) const
-	{
-		return bytes.data() + header;
-	}
+	skerry_send_wqe *send() { return reinterpret_cast<skerry_send_wqe *>(bytes.data()); }
+	skerry_recv_wqe *recv() { return reinterpret_cast<skerry_recv_wqe *>(bytes.data()); }
+	const uint8_t *data(size_t header) const { return bytes.data() + header; }
 
 	// Everything from @offset on is as it was before
 	testing::AssertionResult untouched_from(size_t offset) const
@@ -329,7 +317,7 @@ TEST(ProviderWqe, TooManyPieces)
 TEST(ProviderWqe, OperationsOfEachTransport)
 {
 	constexpr auto rc = 1, uc = 2, ud = 4;
-	const std::vector<std::pair<int, int> > table = {
+	const std::vector<std::pair<int, int>> table = {
 		{ IBV_WR_RDMA_WRITE, rc | uc },
 		{ IBV_WR_RDMA_WRITE_WITH_IMM, rc | uc },
 		{ IBV_WR_SEND, rc | uc | ud },
@@ -347,11 +335,11 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 		{ 14, 0 },
 		{ 15, 0 },
 	};
-	const std::vector<std::pair<ibv_qp_type, int> > types = { { IBV_QPT_RC, rc },
-								  { IBV_QPT_UC, uc },
-								  { IBV_QPT_UD, ud },
-								  { IBV_QPT_RAW_PACKET, 0 },
-								  { IBV_QPT_XRC_RECV, 0 } };
+	const std::vector<std::pair<ibv_qp_type, int>> types = { { IBV_QPT_RC, rc },
+								 { IBV_QPT_UC, uc },
+								 { IBV_QPT_UD, ud },
+								 { IBV_QPT_RAW_PACKET, 0 },
+								 { IBV_QPT_XRC_RECV, 0 } };
 	skerry_ah ah{};
 
 	for (const auto &[opcode, transports] : table) {

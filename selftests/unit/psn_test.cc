@@ -10,11 +10,12 @@ extern "C" {
 #include "wire/psn.h"
 }
 
-namespace {
+namespace
+{
 
 constexpr std::int32_t half = 1 << 23;
-constexpr std::uint32_t bases[] = { 0, 1, 0x7ffffe, 0x7fffff, 0x800000, 0x800001, 0xfffffe, 0xffffff,
-				    0x123456 };
+constexpr std::uint32_t bases[] = { 0,	      1,	0x7ffffe, 0x7fffff, 0x800000,
+				    0x800001, 0xfffffe, 0xffffff, 0x123456 };
 
 TEST(Psn, AddWrapsAt24Bits)
 {

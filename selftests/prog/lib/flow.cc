@@ -133,7 +133,9 @@ void Flow::queue(const Msg &m, uint64_t offset)
 						    IBV_WR_ATOMIC_FETCH_AND_ADD };
 	Spread local(arena, offset, m.size, m.pieces, rng);
 	unsigned int flags = 0;
+	/* now and then a completion must free ring and arena */
 	bool signal = m.signaled || ++unsignaled >= std::max(1U, shared.depth / 4) ||
+		      arena_head - signaled_head >= arena.size() / 4 ||
 		      m.number + 1 == shared.mine.count;
 
 	local.poison();
@@ -142,6 +144,7 @@ void Flow::queue(const Msg &m, uint64_t offset)
 	if (signal) {
 		flags |= IBV_SEND_SIGNALED;
 		unsignaled = 0;
+		signaled_head = arena_head;
 	}
 	flags |= m.inlined ? IBV_SEND_INLINE : 0;
 	flags |= m.fence ? IBV_SEND_FENCE : 0;

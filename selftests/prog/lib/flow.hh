@@ -103,7 +103,7 @@ private:
 	bool have_head = false;
 	std::deque<Flying> flying;
 	std::vector<Work> chain;
-	uint64_t arena_head = 0, arena_tail = 0;
+	uint64_t arena_head = 0, arena_tail = 0, signaled_head = 0;
 	uint32_t unsignaled = 0;
 	uint32_t credit_recvs = 0;
 	uint64_t credit_ring = 0;

@@ -60,6 +60,23 @@ void RawLink::send(const Bytes &frame) const
 			fail_errno(format("send a frame of %zu bytes", frame.size()));
 }
 
+static void put_at(Bytes &frame, size_t offset, uint16_t v)
+{
+	frame[offset] = v >> 8;
+	frame[offset + 1] = v;
+}
+
+static void fix_ip_checksum(Bytes &frame)
+{
+	uint32_t sum = 0;
+
+	put_at(frame, ETH_BYTES + 10, 0);
+	for (size_t i = ETH_BYTES; i < ETH_BYTES + 20; i += 2)
+		sum += get16(&frame[i]);
+	sum = (sum & 0xffff) + (sum >> 16);
+	put_at(frame, ETH_BYTES + 10, ~((sum & 0xffff) + (sum >> 16)));
+}
+
 /* the segments of a UDP super-packet */
 static void cut(const uint8_t *frame, size_t length, size_t segment, RawLink::Direction dir,
 		const RawLink::Handler &handler)
@@ -71,19 +88,17 @@ static void cut(const uint8_t *frame, size_t length, size_t segment, RawLink::Di
 	for (size_t at = head; at < length; at += segment, id++) {
 		auto bytes = std::min(segment, length - at);
 		Bytes one(frame, frame + head);
-		auto put = [&](size_t offset, uint16_t v) {
-			one[offset] = v >> 8;
-			one[offset + 1] = v;
-		};
 
 		one.insert(one.end(), frame + at, frame + at + bytes);
 		if (v6) {
-			put(ETH_BYTES + 4, UDP_BYTES + bytes);
+			put_at(one, ETH_BYTES + 4, UDP_BYTES + bytes);
 		} else {
-			put(ETH_BYTES + 2, head - ETH_BYTES + bytes);
-			put(ETH_BYTES + 4, id);
+			put_at(one, ETH_BYTES + 2, head - ETH_BYTES + bytes);
+			put_at(one, ETH_BYTES + 4, id);
+			fix_ip_checksum(one);
 		}
-		put(head - UDP_BYTES + 4, UDP_BYTES + bytes);
+		put_at(one, head - 4, UDP_BYTES + bytes);
+		put_at(one, head - 2, 0); /* RoCE needs no UDP checksum */
 		handler(one.data(), one.size(), dir);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -149,6 +150,33 @@ Mac Path::mac(const char *text)
 	for (int i = 0; i < 6; i++)
 		m[i] = v[i];
 	return m;
+}
+
+Path Path::of(const Bytes &frame)
+{
+	auto v = view(frame.data(), frame.size());
+	Path path;
+
+	if (!v)
+		fail("not a RoCE frame");
+	size_t bytes = v->v6 ? 16 : 4;
+	const uint8_t *from = v->ip + (v->v6 ? 8 : 12);
+	std::copy_n(frame.begin(), 6, path.dest_mac.begin());
+	std::copy_n(frame.begin() + 6, 6, path.source_mac.begin());
+	path.v6 = v->v6;
+	std::copy_n(from, bytes, path.source.begin());
+	std::copy_n(from + bytes, bytes, path.dest.begin());
+	path.source_port = get16(v->udp());
+	return path;
+}
+
+Path Path::reversed() const
+{
+	auto back = *this;
+
+	std::swap(back.source_mac, back.dest_mac);
+	std::swap(back.source, back.dest);
+	return back;
 }
 
 static void put_ip4(Bytes &b, const Path &path, size_t payload)

@@ -92,6 +92,10 @@ struct Path {
 	/* from text; IPv4 or IPv6 */
 	void addresses(const char *from, const char *to);
 	static Mac mac(const char *text);
+	/* that of a RoCE frame */
+	static Path of(const Bytes &frame);
+	/* the way back */
+	Path reversed() const;
 };
 
 /* a whole Ethernet frame around what follows the UDP header, as it is */

@@ -4,9 +4,9 @@
 
 #include_next <rdma/ib_verbs.h>
 
-/* reg_user_mr's parameter for DMA handles, and its value */
+/* reg_user_mr's parameter for DMA handles, with the comma after it, and its value */
 #ifdef SKR_HAVE_DMAH
-#define SKR_DMAH_PARAM	, struct ib_dmah *dmah
+#define SKR_DMAH_PARAM	struct ib_dmah *dmah,
 #define SKR_DMAH	dmah
 #else
 #define SKR_DMAH_PARAM
@@ -15,7 +15,8 @@
 
 /* A device could not be born in the namespace of its netdev. */
 #ifndef ib_alloc_device_with_net
-#define ib_alloc_device_with_net(drv_struct, member, net)	ib_alloc_device(drv_struct, member)
+#define ib_alloc_device_with_net(drv_struct, member, net)	\
+	((void)(net), ib_alloc_device(drv_struct, member))
 #endif
 
 /* Where the core does not tell its users about the port, the driver does. */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "reorder.h"
+
+#include "../net/rocev2.h"
+#include "../wire/psn.h"
+
+void skr_reorder_init(struct skr_reorder *reorder)
+{
+	__skb_queue_head_init(&reorder->held);
+}
+
+void skr_reorder_purge(struct skr_reorder *reorder)
+{
+	__skb_queue_purge(&reorder->held);
+}
+
+void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, u32 expected)
+{
+	u32 psn = skr_rx_cb(skb)->psn;
+	struct sk_buff *at;
+	s32 ahead;
+
+	if (skb_queue_len(&reorder->held) >= SKR_REORDER_MAX)
+		return;
+	/* most come in order among themselves: look from the end */
+	skb_queue_reverse_walk(&reorder->held, at) {
+		ahead = skr_psn_diff(psn, skr_rx_cb(at)->psn);
+		if (!ahead)
+			return;
+		if (ahead > 0)
+			break;
+	}
+	if (skb_queue_empty(&reorder->held))
+		reorder->since = ktime_get();
+	__skb_queue_after(&reorder->held, at, skb_get(skb));
+}
+
+struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected)
+{
+	struct sk_buff *skb;
+	s32 ahead;
+
+	while ((skb = skb_peek(&reorder->held))) {
+		ahead = skr_psn_diff(skr_rx_cb(skb)->psn, expected);
+		if (ahead > 0)
+			return NULL;
+		__skb_unlink(skb, &reorder->held);
+		/* what is still held stands behind another gap */
+		reorder->since = ktime_get();
+		if (!ahead)
+			return skb;
+		consume_skb(skb);
+	}
+	return NULL;
+}
+
+bool skr_reorder_lost(const struct skr_reorder *reorder, u32 expected)
+{
+	const struct sk_buff *last = skb_peek_tail(&reorder->held);
+
+	if (!last)
+		return false;
+	return skr_psn_diff(skr_rx_cb((struct sk_buff *)last)->psn, expected) >=
+	       SKR_REORDER_PACKETS ||
+	       ktime_to_ns(ktime_sub(ktime_get(), reorder->since)) >= SKR_REORDER_NS;
+}

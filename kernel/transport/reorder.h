@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Packets that came too early. One that overtook others is kept for a moment,
+ * so that a path that reorders costs nothing; only a gap that stays is a loss.
+ */
+#ifndef SKR_TRANSPORT_REORDER_H
+#define SKR_TRANSPORT_REORDER_H
+
+#include <linux/ktime.h>
+#include <linux/skbuff.h>
+
+/* Packets that a direction of a QP keeps at most */
+#define SKR_REORDER_MAX		64
+/* A gap is a loss when packets so far behind it have come ... */
+#define SKR_REORDER_PACKETS	16
+/* ... or when it has stayed for so long */
+#define SKR_REORDER_NS		(200 * NSEC_PER_USEC)
+
+/**
+ * struct skr_reorder - early packets of one direction, in PSN order
+ * @held: the packets; without a lock of its own
+ * @since: when the gap in front of them appeared
+ */
+struct skr_reorder {
+	struct sk_buff_head	held;
+	ktime_t			since;
+};
+
+/**
+ * skr_reorder_init() - an empty list
+ * @reorder: list
+ *
+ * Context: any.
+ */
+void skr_reorder_init(struct skr_reorder *reorder);
+
+/**
+ * skr_reorder_purge() - forget what is held
+ * @reorder: list
+ *
+ * Context: any, the owner's lock held.
+ */
+void skr_reorder_purge(struct skr_reorder *reorder);
+
+/**
+ * skr_reorder_hold() - keep an early packet
+ * @reorder: list
+ * @skb: received packet; a reference is taken if it is kept
+ * @expected: PSN that is missing
+ *
+ * A packet of a PSN that is held already, and one that finds the list full, is
+ * not kept: it is as good as lost.
+ *
+ * Context: any, the owner's lock held.
+ */
+void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, u32 expected);
+
+/**
+ * skr_reorder_next() - the packet whose turn it is
+ * @reorder: list
+ * @expected: PSN that is expected now
+ *
+ * Packets before @expected are dropped.
+ *
+ * Context: any, the owner's lock held.
+ * Return: the packet, the caller's from now on, or NULL.
+ */
+struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected);
+
+/**
+ * skr_reorder_lost() - is the gap a loss?
+ * @reorder: list
+ * @expected: PSN that is missing
+ *
+ * Context: any, the owner's lock held.
+ * Return: true if it is; false if there is no gap, or not for long enough.
+ */
+bool skr_reorder_lost(const struct skr_reorder *reorder, u32 expected);
+
+#endif /* SKR_TRANSPORT_REORDER_H */
