@@ -139,6 +139,21 @@ in_root()
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
+# exec_qemu ARGUMENT... - become the guest root's own QEMU, whatever the host
+# has: Debian 12's, 7.2, loses a race between translating code and the guest
+# patching it, so that kernels die of "Oops: int3" where a static key is switched
+# under load. The build directory is /mnt in there.
+exec_qemu()
+{
+	# shellcheck disable=SC2016 # the inner shell expands it
+	exec unshare --mount --pid --fork --kill-child --mount-proc="$ROOT/proc" sh -c '
+		mount --rbind /dev "$1/dev" && mount --bind "$2" "$1/mnt" || exit
+		root=$1
+		shift 2
+		exec chroot "$root" qemu-system-x86_64 "$@"' sh "$ROOT" "$BUILD" \
+		"${@//$BUILD//mnt}"
+}
+
 # debian_mirror - the Debian mirror that this host's apt uses; empty: unknown
 debian_mirror()
 {

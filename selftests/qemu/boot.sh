@@ -18,15 +18,29 @@ SLACK=90	# seconds that a test may take beyond its own time-out
 command_line="root=/dev/vda panic=-1 oops=panic panic_on_warn=1 kfence.sample_interval=100"
 command_line+=" loglevel=5 console=ttyS0 net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60"
 
+# limited SECONDS CMD... - timeout(1) for a function
+limited()
+{
+	local seconds=$1 pid rc=0
+	shift
+
+	"$@" &
+	pid=$!
+	(sleep "$seconds" && kill -9 $pid) 2> /dev/null 9>&- &
+	wait $pid || rc=$?
+	kill $! 2> /dev/null || true
+	return $rc
+}
+
 # accelerator - KVM where it truly boots this kernel, else emulation. An open
 # of /dev/kvm proves nothing, so try it, once a boot of the host.
 accelerator()
 {
 	local verdict=$BUILD/kvm key
 
-	key="$(cat /proc/sys/kernel/random/boot_id) $(qemu-system-x86_64 --version | head -n 1)"
+	key="$(cat /proc/sys/kernel/random/boot_id) $(exec_qemu --version | head -n 1)"
 	if [ ! -f "$verdict" ] || [ "$(head -n 1 "$verdict")" != "$key" ]; then
-		if [ -w /dev/kvm ] && timeout 20 qemu-system-x86_64 -accel kvm -cpu host \
+		if [ -w /dev/kvm ] && limited 20 exec_qemu -accel kvm -cpu host \
 			-smp 2 -m 1024 -nodefaults -display none -no-reboot -nic none \
 			-kernel "$BUILD/boot/vmlinuz-$k" -initrd "$BUILD/boot/initrd-$k" \
 			-serial "file:$LOG/kvm-probe.log" < /dev/null > /dev/null 2>&1 \
@@ -71,16 +85,16 @@ machine+=(-kernel "$BUILD/boot/vmlinuz-$k" -initrd "$BUILD/boot/initrd-$k"
 	-append "$command_line")
 
 if [ "$shell" = --shell ]; then
-	exec qemu-system-x86_64 "${machine[@]}" -serial mon:stdio
+	exec_qemu "${machine[@]}" -serial mon:stdio
 fi
 
-qemu-system-x86_64 "${machine[@]}" -serial "file:$dir/console.log" \
+exec_qemu "${machine[@]}" -serial "file:$dir/console.log" \
 	< /dev/null > "$dir/qemu.log" 2>&1 9>&- &
-qemu=$!
-trap 'kill -9 $qemu 2> /dev/null || true' EXIT
+guest=$!
+trap 'kill -9 $guest 2> /dev/null || true' EXIT
 
 said=-1 since=$SECONDS
-while kill -0 $qemu 2> /dev/null; do
+while kill -0 $guest 2> /dev/null; do
 	sleep 1
 	now=$(stat -c %s "$dir/verdict")
 	if [ "$now" != "$said" ]; then
@@ -88,9 +102,9 @@ while kill -0 $qemu 2> /dev/null; do
 		since=$SECONDS
 	elif [ $((SECONDS - since)) -gt "$(quiet_limit)" ]; then
 		echo "# silent for $((SECONDS - since)) s: switched off by the host" >> "$dir/verdict"
-		kill -9 $qemu
+		kill -9 $guest
 	fi
 done
-wait $qemu || true
+wait $guest || true
 cat "$dir/qemu.log" >&2
 grep -q '^@done' "$dir/verdict"
