@@ -30,7 +30,7 @@ static PairConfig with_depth(PairConfig config, const QpDepth &depth)
 }
 
 Ghost::Ghost(Bench &bench, const QpLink &link, const QpDepth &depth)
-    : bench(bench), end(bench.devices.a, with_depth(bench.config, depth), ALL_ACCESS)
+	: bench(bench), end(bench.devices.a, with_depth(bench.config, depth), ALL_ACCESS)
 {
 	bool v4 = bench.config.gid == "v4";
 	QpLink mine = link;
@@ -94,8 +94,8 @@ Packet Ghost::expect(uint8_t opcode, uint32_t psn, int ms)
 	auto p = next(ms);
 
 	if (p.bth.opcode != opcode || p.bth.psn != (psn & 0xffffff))
-		fail("%s PSN %06x instead of %s PSN %06x\n%s", opcode_name(p.bth.opcode),
-		     p.bth.psn, opcode_name(opcode), psn & 0xffffff, seen().c_str());
+		fail("%s PSN %06x instead of %s PSN %06x\n%s", opcode_name(p.bth.opcode), p.bth.psn,
+		     opcode_name(opcode), psn & 0xffffff, seen().c_str());
 	if (!p.icrc_good())
 		fail("wrong ICRC");
 	return p;
@@ -104,8 +104,8 @@ Packet Ghost::expect(uint8_t opcode, uint32_t psn, int ms)
 Packet Ghost::expect_ack(uint8_t syndrome, uint32_t psn, int ms)
 {
 	auto p = expect(RC_ACK, psn, ms);
-	bool good = syndrome >> 5 == 3 ? p.syndrome() == syndrome
-				       : p.syndrome() >> 5 == syndrome >> 5;
+	bool good =
+		syndrome >> 5 == 3 ? p.syndrome() == syndrome : p.syndrome() >> 5 == syndrome >> 5;
 
 	if (!good)
 		fail("syndrome %02x instead of %02x\n%s", p.syndrome(), syndrome, seen().c_str());

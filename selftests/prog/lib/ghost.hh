@@ -16,7 +16,7 @@ namespace st
 
 class Ghost
 {
-      public:
+public:
 	static constexpr uint32_t QPN = 0x345678;  /* the ghost's own */
 	static constexpr uint32_t PSN = 0x111111;  /* of its first request */
 	static constexpr uint32_t REAL = 0x222222; /* of the real QP's first request */
@@ -48,7 +48,7 @@ class Ghost
 	End end;
 	Path path; /* from the ghost to the real QP */
 
-      private:
+private:
 	std::vector<Packet> pending, history;
 };
 
