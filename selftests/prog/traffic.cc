@@ -32,7 +32,8 @@ namespace
 /* what the connecting side decides; goes over the wire as it is */
 struct Settings {
 	uint64_t seed, count, reverse_count;
-	uint32_t qps, ops, max_size, min_size, large_percent, mtu, psn, timeout, retry, rnr, rnr_timer;
+	uint32_t qps, ops, max_size, min_size, large_percent, mtu, psn, timeout, retry, rnr,
+		rnr_timer;
 	uint32_t rd_atomic, ignore_recv_credits;
 };
 
@@ -207,14 +208,10 @@ void Traffic::build()
 {
 	auto other = peer.swap(caps);
 	auto sges = std::min(caps.max_sge, other.max_sge);
-	PlanParams plan = { set.seed,
-			    set.count,
-			    set.ops,
-			    set.max_size,
-			    set.min_size,
-			    set.large_percent,
-			    set.mtu,
-			    std::min(caps.max_inline, other.max_inline),
+	PlanParams plan = { set.seed,	  set.count,
+			    set.ops,	  set.max_size,
+			    set.min_size, set.large_percent,
+			    set.mtu,	  std::min(caps.max_inline, other.max_inline),
 			    sges };
 	PlanParams back = plan;
 
