@@ -200,7 +200,9 @@ struct skr_reading {
  * @msg: SKR_IS_SEND or SKR_IS_WRITE inside a message of several packets, or 0
  * @nak_sent: the missing PSN has been asked for
  * @rnr_sent: an RNR NAK has been sent; nothing but its PSN is taken
- * @ack_due: an ACK for @epsn - 1 is to be sent
+ * @ack_due: an ACK for @ack_psn is to be sent
+ * @ack_psn: last SEND or WRITE packet executed; an ACK never names a READ or
+ *	atomic, whose own response answers it
  * @comm_est: IB_EVENT_COMM_EST has been raised
  * @received: bytes of the message so far
  * @va: WRITE: next address
@@ -217,6 +219,7 @@ struct skr_responder {
 	bool			nak_sent;
 	bool			rnr_sent;
 	bool			ack_due;
+	u32			ack_psn;
 	bool			comm_est;
 	u32			received;
 	u64			va;

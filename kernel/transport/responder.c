@@ -59,7 +59,7 @@ void skr_responder_ack(struct skr_qp *qp)
 	lockdep_assert_held(&qp->lock);
 	if (!qp->resp.ack_due)
 		return;
-	if (skr_resp_answer(qp, SKR_AETH_ACK_UNLIMITED, skr_psn_add(qp->resp.epsn, -1)))
+	if (skr_resp_answer(qp, SKR_AETH_ACK_UNLIMITED, qp->resp.ack_psn))
 		skr_timer_pause(qp);
 	else
 		qp->resp.ack_due = false;
@@ -305,6 +305,8 @@ static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 p
 	} else {
 		resp->msg = pkt->flags & (SKR_IS_SEND | SKR_IS_WRITE);
 	}
+	if (!(pkt->flags & (SKR_IS_READ | SKR_IS_ATOMIC)))
+		resp->ack_psn = pkt->psn;
 	if (pkt->flags & SKR_IS_READ) {
 		resp->ack_due = false;	/* the responses acknowledge */
 	} else if (pkt->flags & SKR_IS_ATOMIC) {

@@ -80,6 +80,7 @@ static void skr_modify_attr(struct skr_qp *qp, const struct ib_qp_attr *attr, in
 	if (mask & IB_QP_RQ_PSN) {
 		to->rq_psn = attr->rq_psn & SKR_MASK24;
 		qp->resp.epsn = to->rq_psn;
+		qp->resp.ack_psn = (to->rq_psn - 1) & SKR_MASK24;
 	}
 	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
 		to->sqd_event = attr->en_sqd_async_notify;

@@ -3,6 +3,7 @@
 #
 # perftest over RC in full: send, write, read and atomics; bandwidth and
 # latency; all sizes from 2 B to 8 MB; 1 and 16 QPs; polling and events.
+# only: on demand
 # timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh

@@ -3,6 +3,7 @@
 #
 # All RC operations mixed, 20,000 messages of 0 to 1 MB in 1 to 32 pieces, every
 # byte checked, atomics counted; then with loss, duplication and reordering.
+# only: on demand
 # timeout: 900
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
