@@ -9,33 +9,44 @@
 #include "device.h"
 
 /* Netlink carries no words of ours to the user: say why in one line. */
-static int skr_newlink(const char *name, struct net_device *ndev)
+static void skr_newlink_failed(const char *name, const struct net_device *ndev, int err)
 {
-	int err;
+	const char *why;
 
-	if (ndev->type != ARPHRD_ETHER) {
-		netdev_err(ndev, "skerry: %s: not an Ethernet device\n", name);
-		return -EINVAL;
-	}
-	err = skr_device_add(name, ndev);
+	if (!net_ratelimit())
+		return;
 	switch (err) {
-	case 0:
+	case -EINVAL:
+		why = "not an Ethernet device";
 		break;
-	case -EEXIST:
-		netdev_err(ndev, "skerry: %s: the netdev has a skerry link already\n", name);
+	case -EBUSY:
+		why = "the netdev has a skerry link already";
 		break;
 	case -EADDRINUSE:
-		netdev_err(ndev, "skerry: %s: UDP port %u is taken in this network namespace\n",
-			   name, ROCE_V2_UDP_DPORT);
+		why = "UDP port 4791 is taken in this network namespace";
 		break;
-	case -ENFILE:
-		netdev_err(ndev, "skerry: %s: there is an RDMA device of this name\n", name);
-		err = -EEXIST;
+	case -EEXIST:
+		why = "there is an RDMA device of this name";
+		break;
+	case -ENODEV:
+		why = "the netdev is going away";
 		break;
 	default:
 		netdev_err(ndev, "skerry: %s: cannot add the link: %pe\n", name, ERR_PTR(err));
-		break;
+		return;
 	}
+	netdev_err(ndev, "skerry: %s: %s\n", name, why);
+}
+
+static int skr_newlink(const char *name, struct net_device *ndev)
+{
+	int err = ndev->type == ARPHRD_ETHER ? skr_device_add(name, ndev) : -EINVAL;
+
+	/* what ib_core says of a name that is taken */
+	if (err == -ENFILE)
+		err = -EEXIST;
+	if (err)
+		skr_newlink_failed(name, ndev, err);
 	return err;
 }
 

@@ -87,7 +87,7 @@ int skr_netns_add(struct skr_dev *dev)
 
 	mutex_lock(&ns->lock);
 	if (skr_netns_on(ns, dev->ndev))
-		err = -EEXIST;
+		err = -EBUSY;
 	else if (list_empty(&ns->devs))
 		err = skr_netns_open(dev->net, ns);
 	if (!err)

@@ -50,7 +50,7 @@ void skr_netns_exit(void);
  * The first one takes UDP port 4791, for IPv4 and IPv6.
  *
  * Context: process, without rtnl.
- * Return: 0, -EEXIST if the netdev carries a device already, -EADDRINUSE if
+ * Return: 0, -EBUSY if the netdev carries a device already, -EADDRINUSE if
  *	somebody else has the port, or another negative errno.
  */
 int skr_netns_add(struct skr_dev *dev);

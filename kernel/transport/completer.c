@@ -30,6 +30,7 @@ static void skr_comp_progress(struct skr_qp *qp, u32 psn)
 
 	req->window = min_t(u32, req->window + skr_psn_diff(psn, req->una_psn), SKR_WINDOW_MAX);
 	req->una_psn = psn;
+	skr_reorder_moved(&qp->early_rsp);
 	req->timeouts = 0;
 	req->retry = qp->attr.retry_cnt;
 	req->rnr_retry = qp->attr.rnr_retry;
@@ -219,7 +220,7 @@ static void skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const stru
 	if (!wqe || skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
 		return;
 	if (pkt->psn != qp->req.una_psn) {
-		skr_reorder_hold(&qp->early_rsp, skb, qp->req.una_psn);
+		skr_reorder_hold(&qp->early_rsp, skb);
 		return;
 	}
 	if (!(wqe->op->flags & wanted)) {
@@ -249,9 +250,9 @@ void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 void skr_completer_gap(struct skr_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
-	if (skb_queue_empty(&qp->early_rsp.held) || qp->req.rewound)
+	if (!qp->early_rsp.arrived || qp->req.rewound)
 		return;
-	if (skr_reorder_lost(&qp->early_rsp, qp->req.una_psn))
+	if (skr_reorder_lost(&qp->early_rsp))
 		skr_comp_implied_nak(qp);
 	else
 		skr_timer_pause(qp);

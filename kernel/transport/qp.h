@@ -199,6 +199,7 @@ struct skr_reading {
  * @msn: messages completed
  * @msg: SKR_IS_SEND or SKR_IS_WRITE inside a message of several packets, or 0
  * @nak_sent: the missing PSN has been asked for
+ * @rnr_sent: an RNR NAK has been sent; nothing but its PSN is taken
  * @ack_due: an ACK for @epsn - 1 is to be sent
  * @comm_est: IB_EVENT_COMM_EST has been raised
  * @received: bytes of the message so far
@@ -214,6 +215,7 @@ struct skr_responder {
 	u32			msn;
 	u32			msg;
 	bool			nak_sent;
+	bool			rnr_sent;
 	bool			ack_due;
 	bool			comm_est;
 	u32			received;

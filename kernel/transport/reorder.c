@@ -12,14 +12,17 @@ void skr_reorder_init(struct skr_reorder *reorder)
 void skr_reorder_purge(struct skr_reorder *reorder)
 {
 	__skb_queue_purge(&reorder->held);
+	reorder->arrived = 0;
 }
 
-void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, u32 expected)
+void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb)
 {
 	u32 psn = skr_rx_cb(skb)->psn;
 	struct sk_buff *at;
 	s32 ahead;
 
+	if (!reorder->arrived++)
+		reorder->since = ktime_get();
 	if (skb_queue_len(&reorder->held) >= SKR_REORDER_MAX)
 		return;
 	/* most come in order among themselves: look from the end */
@@ -30,8 +33,6 @@ void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, u32 expe
 		if (ahead > 0)
 			break;
 	}
-	if (skb_queue_empty(&reorder->held))
-		reorder->since = ktime_get();
 	__skb_queue_after(&reorder->held, at, skb_get(skb));
 }
 
@@ -45,8 +46,6 @@ struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected)
 		if (ahead > 0)
 			return NULL;
 		__skb_unlink(skb, &reorder->held);
-		/* what is still held stands behind another gap */
-		reorder->since = ktime_get();
 		if (!ahead)
 			return skb;
 		consume_skb(skb);
@@ -54,13 +53,8 @@ struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected)
 	return NULL;
 }
 
-bool skr_reorder_lost(const struct skr_reorder *reorder, u32 expected)
+bool skr_reorder_lost(const struct skr_reorder *reorder)
 {
-	const struct sk_buff *last = skb_peek_tail(&reorder->held);
-
-	if (!last)
-		return false;
-	return skr_psn_diff(skr_rx_cb((struct sk_buff *)last)->psn, expected) >=
-	       SKR_REORDER_PACKETS ||
+	return reorder->arrived >= SKR_REORDER_PACKETS ||
 	       ktime_to_ns(ktime_sub(ktime_get(), reorder->since)) >= SKR_REORDER_NS;
 }

@@ -11,18 +11,21 @@
 
 /* Packets that a direction of a QP keeps at most */
 #define SKR_REORDER_MAX		64
-/* A gap is a loss when packets so far behind it have come ... */
+/* A gap is a loss when so many packets have come that are not the missing one ... */
 #define SKR_REORDER_PACKETS	16
-/* ... or when it has stayed for so long */
+/* ... or when one has, so long ago */
 #define SKR_REORDER_NS		(200 * NSEC_PER_USEC)
 
 /**
  * struct skr_reorder - early packets of one direction, in PSN order
  * @held: the packets; without a lock of its own
- * @since: when the gap in front of them appeared
+ * @arrived: early packets since the missing one was last another; what was
+ *	held before does not count: a sender that went back is filling the gap
+ * @since: when the first of them came
  */
 struct skr_reorder {
 	struct sk_buff_head	held;
+	u32			arrived;
 	ktime_t			since;
 };
 
@@ -46,14 +49,13 @@ void skr_reorder_purge(struct skr_reorder *reorder);
  * skr_reorder_hold() - keep an early packet
  * @reorder: list
  * @skb: received packet; a reference is taken if it is kept
- * @expected: PSN that is missing
  *
  * A packet of a PSN that is held already, and one that finds the list full, is
  * not kept: it is as good as lost.
  *
  * Context: any, the owner's lock held.
  */
-void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, u32 expected);
+void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb);
 
 /**
  * skr_reorder_next() - the packet whose turn it is
@@ -68,13 +70,23 @@ void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, u32 expe
 struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected);
 
 /**
- * skr_reorder_lost() - is the gap a loss?
+ * skr_reorder_moved() - another PSN is expected now
  * @reorder: list
- * @expected: PSN that is missing
  *
  * Context: any, the owner's lock held.
- * Return: true if it is; false if there is no gap, or not for long enough.
  */
-bool skr_reorder_lost(const struct skr_reorder *reorder, u32 expected);
+static inline void skr_reorder_moved(struct skr_reorder *reorder)
+{
+	reorder->arrived = 0;
+}
+
+/**
+ * skr_reorder_lost() - is the gap a loss?
+ * @reorder: list with early packets arrived
+ *
+ * Context: any, the owner's lock held.
+ * Return: true if it is, false if it is too early to tell.
+ */
+bool skr_reorder_lost(const struct skr_reorder *reorder);
 
 #endif /* SKR_TRANSPORT_REORDER_H */

@@ -296,6 +296,8 @@ static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 p
 	struct skr_responder *resp = &qp->resp;
 
 	resp->nak_sent = false;
+	resp->rnr_sent = false;
+	skr_reorder_moved(&qp->early_req);
 	resp->epsn = skr_psn_add(resp->epsn, packets);
 	if (pkt->flags & SKR_IS_LAST) {
 		resp->msg = 0;
@@ -323,9 +325,9 @@ void skr_responder_gap(struct skr_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 	/* one NAK for a gap; the requester's timer covers its loss */
-	if (skb_queue_empty(&qp->early_req.held) || resp->nak_sent)
+	if (!qp->early_req.arrived || resp->nak_sent)
 		return;
-	if (skr_reorder_lost(&qp->early_req, resp->epsn))
+	if (skr_reorder_lost(&qp->early_req))
 		resp->nak_sent = !skr_resp_answer(qp, SKR_NAK_PSN_SEQ, resp->epsn);
 	else
 		skr_timer_pause(qp);
@@ -346,7 +348,9 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	}
 	if (ahead > 0) {
 		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
-		skr_reorder_hold(&qp->early_req, skb, resp->epsn);
+		/* after an RNR NAK what follows is dropped (9.7.5.2.8) */
+		if (!resp->rnr_sent)
+			skr_reorder_hold(&qp->early_req, skb);
 		return;
 	}
 
@@ -356,8 +360,8 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	if (verdict == SKR_RNR) {
 		skr_count(qp->dev, SKR_CNT_OUT_OF_BUFFER);
 		skr_resp_answer(qp, SKR_AETH_RNR | qp->attr.min_rnr_timer, resp->epsn);
-		/* what follows is not missing, it is early */
-		resp->nak_sent = true;
+		resp->rnr_sent = true;
+		skr_reorder_purge(&qp->early_req);
 	} else if (verdict) {
 		skr_resp_fail(qp, verdict, pkt);
 	} else {

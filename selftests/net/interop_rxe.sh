@@ -25,6 +25,14 @@ must ready "$NS_A" "$SK_A"
 must ready "$NS_B" "$SK_B"
 watch_icrc
 
+# rxe's responder forgets a region after a READ or WRITE of nothing: a READ that
+# is then asked for again is answered with the region missing, which makes rxe
+# warn (rxe_mr_copy), and a warning ends the guest. So no message is empty here.
+nonempty()
+{
+	traffic "$@" --ops=$mix --min=1
+}
+
 exchange()
 {
 	local way=$1 verb
@@ -34,9 +42,9 @@ exchange()
 	for verb in send write read; do
 		check "$way: ib_${verb}_bw" perftest ib_${verb}_bw v4 -s 65536 -n 50
 	done
-	check "$way: traffic, path MTU 256" traffic v4 --mtu=256 --count=200 --max=20000 --ops=$mix
-	check "$way: traffic, path MTU 1024" traffic v6 --mtu=1024 --count=300 --max=100000 --ops=$mix
-	check "$way: traffic, path MTU 4096" traffic v4 --mtu=4096 --count=200 --ops=$mix
+	check "$way: traffic, path MTU 256" nonempty v4 --mtu=256 --count=200 --max=20000
+	check "$way: traffic, path MTU 1024" nonempty v6 --mtu=1024 --count=300 --max=100000
+	check "$way: traffic, path MTU 4096" nonempty v4 --mtu=4096 --count=200
 }
 
 exchange "rxe is the server"

@@ -70,9 +70,8 @@ int watch(Options &opt)
 		bool last = stop;
 
 		poll(&p, 1, 100);
-		link.receive([&](const uint8_t *frame, size_t length, RawLink::Direction dir) {
-			look(frame, length, count[dir]);
-		});
+		link.receive([&](const uint8_t *frame, size_t length, RawLink::Direction dir,
+				 uint64_t) { look(frame, length, count[dir]); });
 		if (last)
 			break;
 	}

@@ -138,7 +138,8 @@ void lengths(Bench &bench)
 		whole.resize(60);
 		for (size_t n = 0; n < BTH_BYTES + ICRC_BYTES + extended_bytes(opcode).value_or(0);
 		     n++) {
-			bench.wire.inject(true, frame(path, Bytes(whole.begin(), whole.begin() + n)));
+			bench.wire.inject(true,
+					  frame(path, Bytes(whole.begin(), whole.begin() + n)));
 			frames++;
 		}
 		sleep_us(2000);
@@ -354,7 +355,8 @@ int main(int argc, char **argv)
 			 [](Bth &, Path &p, Bytes &) { p.source[p.v6 ? 15 : 3] ^= 0x40; }),
 		  spoilt("UC opcode", [](Bth &b, Path &, Bytes &) { b.opcode |= 0x20; }),
 		  spoilt("UD opcode", [](Bth &b, Path &, Bytes &) { b.opcode |= 0x60; }),
-		  spoilt("manufacturer's opcode", [](Bth &b, Path &, Bytes &) { b.opcode |= 0xc0; }),
+		  spoilt("manufacturer's opcode",
+			 [](Bth &b, Path &, Bytes &) { b.opcode |= 0xc0; }),
 		  { "noise", [](Bench &b) { noise(b, 20000); } },
 		  { "all values of the first two bytes, from a stranger", exhaustive_start },
 		  { "IP and UDP headers that lie", lying_headers },

@@ -60,8 +60,9 @@ std::vector<Area> find_rings(const std::vector<Area> &known = {})
 /* what an attacker writes: single bits, edge values, whole indices far away */
 void scribble(const std::vector<Area> &areas, Rng &rng)
 {
-	static const uint32_t edges[] = { 0,	      1,	  2,	      0x7fffffff, 0x80000000,
-					  0xffffffff, 0xfffffffe, 0x00010000, 0x40000000 };
+	static const uint32_t edges[] = { 0,	      1,	  2,
+					  0x7fffffff, 0x80000000, 0xffffffff,
+					  0xfffffffe, 0x00010000, 0x40000000 };
 	auto &area = areas[rng.below(areas.size())];
 	/* headers and first entries more often than the rest */
 	size_t reach = rng.percent(60) ? std::min<size_t>(area.bytes, 512) : area.bytes;
@@ -84,12 +85,10 @@ void scribble(const std::vector<Area> &areas, Rng &rng)
 
 void post_and_poll(Pair &pair, Rng &rng)
 {
-	static const ibv_wr_opcode opcodes[] = { IBV_WR_SEND,
-						 IBV_WR_RDMA_WRITE,
-						 IBV_WR_RDMA_READ,
-						 IBV_WR_SEND_WITH_IMM,
-						 IBV_WR_RDMA_WRITE_WITH_IMM,
-						 IBV_WR_ATOMIC_FETCH_AND_ADD };
+	static const ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND,	      IBV_WR_RDMA_WRITE,	  IBV_WR_RDMA_READ,
+		IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD
+	};
 	ibv_recv_wr recv = {}, *bad;
 	ibv_sge sge = pair.a.mr.sge(8192, 4096);
 	ibv_wc wc[4];

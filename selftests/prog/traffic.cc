@@ -32,7 +32,8 @@ namespace
 /* what the connecting side decides; goes over the wire as it is */
 struct Settings {
 	uint64_t seed, count, reverse_count;
-	uint32_t qps, ops, max_size, large_percent, mtu, psn, timeout, retry, rnr, rnr_timer;
+	uint32_t qps, ops, max_size, min_size, large_percent, mtu, psn, timeout, retry, rnr,
+		rnr_timer;
 	uint32_t rd_atomic, ignore_recv_credits;
 };
 
@@ -189,6 +190,7 @@ Settings Traffic::agree(Options &opt)
 	s.qps = opt.number("qps", 1);
 	s.ops = parse_ops(opt.text("ops", "all"));
 	s.max_size = opt.number("max", 1 << 20);
+	s.min_size = opt.number("min", 0);
 	s.large_percent = opt.number("large", 5);
 	s.mtu = opt.number("mtu", 1024);
 	s.psn = opt.number("psn", 0x123456);
@@ -206,13 +208,10 @@ void Traffic::build()
 {
 	auto other = peer.swap(caps);
 	auto sges = std::min(caps.max_sge, other.max_sge);
-	PlanParams plan = { set.seed,
-			    set.count,
-			    set.ops,
-			    set.max_size,
-			    set.large_percent,
-			    set.mtu,
-			    std::min(caps.max_inline, other.max_inline),
+	PlanParams plan = { set.seed,	  set.count,
+			    set.ops,	  set.max_size,
+			    set.min_size, set.large_percent,
+			    set.mtu,	  std::min(caps.max_inline, other.max_inline),
 			    sges };
 	PlanParams back = plan;
 

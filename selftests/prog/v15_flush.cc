@@ -186,9 +186,8 @@ void quiet_afterwards(Bench &bench)
 {
 	auto pair = bench.pair();
 
-	bench.wire.rule([](const Packet &p, Bytes &) {
-		return p.to_b ? Verdict::HOLD : Verdict::PASS;
-	});
+	bench.wire.rule(
+		[](const Packet &p, Bytes &) { return p.to_b ? Verdict::HOLD : Verdict::PASS; });
 	pair.b.qp.recv(9, { pair.b.mr.sge(0, 4096) });
 	Work(1, IBV_WR_SEND, { pair.a.mr.sge(0, 64) }).post(pair.a.qp);
 	write_to(pair, 2).post(pair.a.qp);

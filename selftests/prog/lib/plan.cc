@@ -60,7 +60,7 @@ uint32_t Plan::pick_size()
 		size = params.mtu * rng.between(1, 8) + rng.between(0, 4) - 2;
 	else
 		size = rng.magnitude(params.max_size);
-	return std::min<uint64_t>(size, params.max_size);
+	return std::clamp<uint64_t>(size, params.min_size, params.max_size);
 }
 
 Op Plan::pick_op()

@@ -54,6 +54,7 @@ struct PlanParams {
 	uint64_t count;
 	uint32_t ops;
 	uint32_t max_size;
+	uint32_t min_size;	/* of all but atomics */
 	uint32_t large_percent; /* messages of any size up to max_size */
 	uint32_t mtu;
 	uint32_t max_inline;

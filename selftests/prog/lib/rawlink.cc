@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
@@ -34,6 +35,7 @@ RawLink::RawLink(const std::string &interface, bool listening)
 	if (sock < 0)
 		fail_errno("packet socket");
 	setsockopt(sock, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes));
+	setsockopt(sock, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
 	/* super-packets come whole, with word of how to cut them */
 	if (listening && setsockopt(sock, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)))
 		fail_errno("PACKET_VNET_HDR");
@@ -79,7 +81,7 @@ static void fix_ip_checksum(Bytes &frame)
 
 /* the segments of a UDP super-packet */
 static void cut(const uint8_t *frame, size_t length, size_t segment, RawLink::Direction dir,
-		const RawLink::Handler &handler)
+		uint64_t ns, const RawLink::Handler &handler)
 {
 	bool v6 = get16(frame + 12) == 0x86dd;
 	size_t head = ETH_BYTES + (v6 ? 40 : 20) + UDP_BYTES;
@@ -99,29 +101,50 @@ static void cut(const uint8_t *frame, size_t length, size_t segment, RawLink::Di
 		}
 		put_at(one, head - 4, UDP_BYTES + bytes);
 		put_at(one, head - 2, 0); /* RoCE needs no UDP checksum */
-		handler(one.data(), one.size(), dir);
+		handler(one.data(), one.size(), dir, ns);
 	}
+}
+
+static uint64_t stamp(msghdr &msg)
+{
+	for (auto *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_TIMESTAMPNS) {
+			timespec t;
+
+			std::memcpy(&t, CMSG_DATA(c), sizeof(t));
+			return t.tv_sec * 1000000000ULL + t.tv_nsec;
+		}
+	return 0;
 }
 
 void RawLink::receive(const Handler &handler)
 {
-	sockaddr_ll from;
-	socklen_t len = sizeof(from);
-	VnetHeader vnet;
-	ssize_t n;
+	for (;;) {
+		alignas(cmsghdr) char control[128];
+		iovec iov = { buffer.data(), buffer.size() };
+		sockaddr_ll from = {};
+		msghdr msg = {};
+		VnetHeader vnet;
 
-	while ((n = recvfrom(sock, buffer.data(), buffer.size(), MSG_DONTWAIT,
-			     reinterpret_cast<sockaddr *>(&from), &len)) > 0) {
+		msg.msg_name = &from;
+		msg.msg_namelen = sizeof(from);
+		msg.msg_iov = &iov;
+		msg.msg_iovlen = 1;
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+		auto n = recvmsg(sock, &msg, MSG_DONTWAIT);
+		if (n < static_cast<ssize_t>(sizeof(vnet)))
+			return;
 		auto *frame = buffer.data() + sizeof(vnet);
 		size_t length = n - sizeof(vnet);
 		auto dir = from.sll_pkttype == PACKET_OUTGOING ? OUT : IN;
+		auto ns = stamp(msg);
 
 		std::memcpy(&vnet, buffer.data(), sizeof(vnet));
 		if (vnet.gso_type == GSO_UDP_L4 && vnet.gso_size)
-			cut(frame, length, vnet.gso_size, dir, handler);
+			cut(frame, length, vnet.gso_size, dir, ns, handler);
 		else
-			handler(frame, length, dir);
-		len = sizeof(from);
+			handler(frame, length, dir, ns);
 	}
 }
 

@@ -23,7 +23,9 @@ public:
 	void send(const Bytes &frame) const;
 
 	enum Direction { IN, OUT };
-	using Handler = std::function<void(const uint8_t *frame, size_t length, Direction)>;
+	/* ns: when the kernel got it, real time */
+	using Handler =
+		std::function<void(const uint8_t *frame, size_t length, Direction, uint64_t ns)>;
 	/* hand over what is there, segmented as the wire would carry it */
 	void receive(const Handler &handler);
 	/* frames that this socket had to leave out */

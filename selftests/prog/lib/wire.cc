@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +55,14 @@ void in_netns(const std::string &name, const std::function<void()> &body)
 	}).join();
 	if (error)
 		std::rethrow_exception(error);
+}
+
+static uint64_t real_ns()
+{
+	timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 Wire::Wire(const std::string &netns, const std::string &to_a, const std::string &to_b)
@@ -149,13 +158,13 @@ void Wire::carry()
 
 void Wire::pass(RawLink &from, RawLink &to, bool to_b)
 {
-	from.receive([&](const uint8_t *frame, size_t length, RawLink::Direction dir) {
+	from.receive([&](const uint8_t *frame, size_t length, RawLink::Direction dir, uint64_t ns) {
 		if (dir == RawLink::IN)
-			handle(frame, length, to, to_b);
+			handle(frame, length, to, to_b, ns);
 	});
 }
 
-void Wire::handle(const uint8_t *data, size_t length, RawLink &to, bool to_b)
+void Wire::handle(const uint8_t *data, size_t length, RawLink &to, bool to_b, uint64_t ns)
 {
 	auto v = view(data, length);
 	auto verdict = Verdict::PASS;
@@ -164,7 +173,7 @@ void Wire::handle(const uint8_t *data, size_t length, RawLink &to, bool to_b)
 	if (v) {
 		std::lock_guard guard(lock);
 
-		record.push_back({ now_ns(), to_b, false, v->bth, v->body_bytes, frame });
+		record.push_back({ ns, real_ns(), to_b, false, v->bth, v->body_bytes, frame });
 		if (current)
 			verdict = current(record.back(), frame);
 		record.back().dropped = verdict == Verdict::DROP;

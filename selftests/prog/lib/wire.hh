@@ -25,7 +25,8 @@ namespace st
 
 /* a RoCE packet that passed */
 struct Packet {
-	uint64_t ns; /* when, now_ns() */
+	uint64_t ns;	     /* when it came to the cable, real time */
+	uint64_t forward_ns; /* when it went on, or would have */
 	bool to_b;
 	bool dropped;
 	Bth bth;
@@ -71,7 +72,7 @@ public:
 private:
 	void carry();
 	void pass(RawLink &from, RawLink &to, bool to_b);
-	void handle(const uint8_t *frame, size_t length, RawLink &to, bool to_b);
+	void handle(const uint8_t *frame, size_t length, RawLink &to, bool to_b, uint64_t ns);
 
 	std::unique_ptr<RawLink> a, b;
 	std::mutex lock;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "ghost.hh"
+
+#include "pattern.hh"
+
+namespace st
+{
+
+Bytes data(size_t bytes, uint64_t key, uint64_t offset)
+{
+	Bytes b(bytes);
+
+	pattern_fill(b.data(), bytes, key, offset);
+	return b;
+}
+
+Bytes join(const Bytes &a, const Bytes &b)
+{
+	Bytes both = a;
+
+	both.insert(both.end(), b.begin(), b.end());
+	return both;
+}
+
+static PairConfig with_depth(PairConfig config, const QpDepth &depth)
+{
+	config.depth = depth;
+	config.channel = true;
+	return config;
+}
+
+Ghost::Ghost(Bench &bench, const QpLink &link, const QpDepth &depth)
+	: bench(bench), end(bench.devices.a, with_depth(bench.config, depth), ALL_ACCESS)
+{
+	bool v4 = bench.config.gid == "v4";
+	QpLink mine = link;
+	QpAddress ghost = { QPN, PSN, {} };
+
+	mine.gid_index = bench.devices.a.gid_index(bench.config.gid);
+	mine.psn = REAL;
+	ghost.gid = bench.devices.b.gid(bench.devices.b.gid_index(bench.config.gid));
+	path.source_mac = Path::mac("02:00:00:77:01:02");
+	path.dest_mac = Path::mac("02:00:00:77:01:01");
+	path.addresses(v4 ? "10.77.1.2" : "fd77:1::2", v4 ? "10.77.1.1" : "fd77:1::1");
+	/* the real B never hears of it */
+	bench.wire.rule([](const Packet &, Bytes &) { return Verdict::DROP; });
+	end.qp.connect(mine, ghost);
+}
+
+void Ghost::send(Bth bth, const Bytes &body)
+{
+	auto padded = body;
+
+	bth.qpn = end.qp.num();
+	bth.pad = -body.size() & 3;
+	padded.resize(body.size() + bth.pad);
+	bench.wire.inject(false, frame(path, bth, padded));
+}
+
+void Ghost::send(uint8_t opcode, uint32_t psn, const Bytes &body, bool ack_request)
+{
+	Bth bth;
+
+	bth.opcode = opcode;
+	bth.psn = psn;
+	bth.ack_request = ack_request;
+	send(bth, body);
+}
+
+Packet Ghost::next(int ms)
+{
+	uint64_t limit = now_ns() + ms * 1000000ULL;
+
+	for (;;) {
+		for (auto &p : bench.wire.take())
+			if (p.to_b && p.bth.qpn == QPN) {
+				pending.push_back(p);
+				history.push_back(p);
+			}
+		if (!pending.empty()) {
+			auto p = pending.front();
+
+			pending.erase(pending.begin());
+			return p;
+		}
+		if (now_ns() > limit)
+			fail("no packet within %d ms; so far:\n%s", ms, seen().c_str());
+		sleep_us(100);
+	}
+}
+
+Packet Ghost::expect(uint8_t opcode, uint32_t psn, int ms)
+{
+	auto p = next(ms);
+
+	if (p.bth.opcode != opcode || p.bth.psn != (psn & 0xffffff))
+		fail("%s PSN %06x instead of %s PSN %06x\n%s", opcode_name(p.bth.opcode), p.bth.psn,
+		     opcode_name(opcode), psn & 0xffffff, seen().c_str());
+	if (!p.icrc_good())
+		fail("wrong ICRC");
+	return p;
+}
+
+Packet Ghost::expect_ack(uint8_t syndrome, uint32_t psn, int ms)
+{
+	auto p = expect(RC_ACK, psn, ms);
+	bool good =
+		syndrome >> 5 == 3 ? p.syndrome() == syndrome : p.syndrome() >> 5 == syndrome >> 5;
+
+	if (!good)
+		fail("syndrome %02x instead of %02x\n%s", p.syndrome(), syndrome, seen().c_str());
+	return p;
+}
+
+void Ghost::silence(int ms)
+{
+	std::string extra;
+
+	sleep_us(ms * 1000);
+	for (auto &p : bench.wire.take())
+		if (p.to_b && p.bth.qpn == QPN) {
+			pending.push_back(p);
+			history.push_back(p);
+		}
+	if (!pending.empty())
+		fail("a packet too many: %s PSN %06x\n%s", opcode_name(pending[0].bth.opcode),
+		     pending[0].bth.psn, seen().c_str());
+}
+
+void Ghost::forget()
+{
+	bench.wire.forget();
+	pending.clear();
+}
+
+} // namespace st
