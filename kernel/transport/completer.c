@@ -168,12 +168,7 @@ static bool skr_comp_read_fits(const struct skr_qp *qp, const struct skr_pkt *pk
 static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buff *skb,
 			  const struct skr_pkt *pkt)
 {
-	struct skr_sges sges = {
-		.dev = qp->dev,
-		.pd = qp->ibqp->pd,
-		.sge = wqe->sge,
-		.num_sge = wqe->req.num_sge,
-	};
+	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
 	u32 offset = skr_psn_diff(pkt->psn, wqe->first_psn) * qp->attr.mtu;
 
 	if (!skr_comp_read_fits(qp, pkt, wqe->length - offset)) {
@@ -191,12 +186,7 @@ static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buf
 
 static void skr_comp_atomic(struct skr_qp *qp, struct skr_swqe *wqe, const struct skr_pkt *pkt)
 {
-	struct skr_sges sges = {
-		.dev = qp->dev,
-		.pd = qp->ibqp->pd,
-		.sge = wqe->sge,
-		.num_sge = wqe->req.num_sge,
-	};
+	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
 
 	/* the value before, in the host's byte order */
 	if (!skr_sges_write(&sges, 0, &pkt->orig, sizeof(pkt->orig))) {

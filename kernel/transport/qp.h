@@ -366,6 +366,25 @@ static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
 	return qp->sq.wqes + (size_t)(index & (qp->sq.ring.depth - 1)) * qp->sq.wqe_bytes;
 }
 
+/**
+ * skr_qp_sges() - a request's local memory
+ * @qp: QP, not shut down
+ * @sge: entries, copied and checked
+ * @num_sge: how many
+ *
+ * Return: the list, in the QP's protection domain.
+ */
+static inline struct skr_sges skr_qp_sges(const struct skr_qp *qp, const struct skerry_sge *sge,
+					  u32 num_sge)
+{
+	return (struct skr_sges) {
+		.dev = qp->dev,
+		.pd = qp->ibqp->pd,
+		.sge = sge,
+		.num_sge = num_sge,
+	};
+}
+
 /* lifetime.c */
 
 /**
@@ -602,6 +621,15 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
  * Context: BH, @qp->lock held.
  */
 void skr_responder_ack(struct skr_qp *qp);
+
+/**
+ * skr_responder_begin_read() - a READ is to be answered
+ * @qp: QP, locked
+ * @pkt: the request, which may be a duplicate
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_responder_begin_read(struct skr_qp *qp, const struct skr_pkt *pkt);
 
 /**
  * skr_responder_gap() - send a NAK for requests that are missing for long

@@ -42,14 +42,7 @@ static void skr_replay_read(struct skr_qp *qp, const struct skr_saved *saved,
 	if (saved->is_atomic || pkt->rkey != saved->rkey || pkt->va != saved->va + skip ||
 	    skip > saved->length || pkt->dmalen > saved->length - skip)
 		return;
-	qp->resp.reading = (struct skr_reading) {
-		.active = true,
-		.first = true,
-		.va = pkt->va,
-		.rkey = pkt->rkey,
-		.left = pkt->dmalen,
-		.psn = pkt->psn,
-	};
+	skr_responder_begin_read(qp, pkt);
 }
 
 static void skr_replay_atomic(struct skr_qp *qp, const struct skr_saved *saved)

@@ -104,12 +104,7 @@ static u8 skr_req_opcode(const struct skr_swqe *wqe, bool first, bool last)
 static bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
 			    u32 bytes)
 {
-	struct skr_sges sges = {
-		.dev = qp->dev,
-		.pd = qp->ibqp->pd,
-		.sge = wqe->sge,
-		.num_sge = wqe->req.num_sge,
-	};
+	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
 
 	if (wqe->req.flags & SKERRY_SEND_INLINE) {
 		memcpy(to, wqe->data + offset, bytes);

@@ -130,12 +130,7 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	}
 	if (pkt->payload_bytes > qp->rq.wqe->length - resp->received)
 		return SKR_LOCAL_LEN;
-	sges = (struct skr_sges) {
-		.dev = qp->dev,
-		.pd = qp->ibqp->pd,
-		.sge = qp->rq.wqe->sge,
-		.num_sge = qp->rq.wqe->num_sge,
-	};
+	sges = skr_qp_sges(qp, qp->rq.wqe->sge, qp->rq.wqe->num_sge);
 	if (!skr_sges_write_skb(&sges, resp->received, skb, pkt->hdr_bytes, pkt->payload_bytes))
 		return SKR_REM_OP;
 	resp->received += pkt->payload_bytes;
@@ -197,6 +192,19 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 	return SKR_OK;
 }
 
+void skr_responder_begin_read(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	lockdep_assert_held(&qp->lock);
+	qp->resp.reading = (struct skr_reading) {
+		.active = true,
+		.first = true,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.left = pkt->dmalen,
+		.psn = pkt->psn,
+	};
+}
+
 static enum skr_verdict skr_resp_read(struct skr_qp *qp, const struct skr_pkt *pkt, u32 *packets)
 {
 	struct skr_saved saved = {
@@ -216,14 +224,7 @@ static enum skr_verdict skr_resp_read(struct skr_qp *qp, const struct skr_pkt *p
 	*packets = max(1U, DIV_ROUND_UP(pkt->dmalen, qp->attr.mtu));
 	saved.last_psn = skr_psn_add(pkt->psn, *packets - 1);
 	skr_replay_save(qp, &saved);
-	qp->resp.reading = (struct skr_reading) {
-		.active = true,
-		.first = true,
-		.va = pkt->va,
-		.rkey = pkt->rkey,
-		.left = pkt->dmalen,
-		.psn = pkt->psn,
-	};
+	skr_responder_begin_read(qp, pkt);
 	return SKR_OK;
 }
 
@@ -250,9 +251,11 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 	return SKR_OK;
 }
 
-/* The request failed for good: answer, complete what it was in, fail the QP. */
-static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict,
-			  const struct skr_pkt *pkt)
+/*
+ * A request failed for good: answer the PSN, tell our side by the receive request
+ * in use or else by an event, fail the QP.
+ */
+static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict, u32 psn)
 {
 	struct skerry_cqe cqe = {
 		.status = skr_verdicts[verdict].status,
@@ -261,10 +264,7 @@ static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict,
 
 	if (skr_verdicts[verdict].counter >= 0)
 		skr_count(qp->dev, skr_verdicts[verdict].counter);
-	skr_resp_answer(qp, skr_verdicts[verdict].nak, qp->resp.epsn);
-	/* told by the receive request if there is one, else by an event */
-	if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->rq.busy)
-		skr_take_recv(qp);
+	skr_resp_answer(qp, skr_verdicts[verdict].nak, psn);
 	if (qp->rq.busy)
 		skr_complete_recv(qp, &cqe, false);
 	else
@@ -305,15 +305,14 @@ static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 p
 	} else {
 		resp->msg = pkt->flags & (SKR_IS_SEND | SKR_IS_WRITE);
 	}
-	if (!(pkt->flags & (SKR_IS_READ | SKR_IS_ATOMIC)))
-		resp->ack_psn = pkt->psn;
 	if (pkt->flags & SKR_IS_READ) {
 		resp->ack_due = false;	/* the responses acknowledge */
 	} else if (pkt->flags & SKR_IS_ATOMIC) {
 		resp->ack_due = false;
 		skr_replay(qp, pkt);
-	} else if (pkt->ackreq) {
-		resp->ack_due = true;
+	} else {
+		resp->ack_psn = pkt->psn;
+		resp->ack_due |= pkt->ackreq;
 	}
 	if (qp->state == IB_QPS_RTR && !resp->comm_est) {
 		resp->comm_est = true;
@@ -365,7 +364,10 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		resp->rnr_sent = true;
 		skr_reorder_purge(&qp->early_req);
 	} else if (verdict) {
-		skr_resp_fail(qp, verdict, pkt);
+		/* a WRITE with immediate tells by the receive request it would use */
+		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->rq.busy)
+			skr_take_recv(qp);
+		skr_resp_fail(qp, verdict, resp->epsn);
 	} else {
 		skr_resp_advance(qp, pkt, packets);
 	}
@@ -431,9 +433,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget)
 		err = skr_resp_read_one(qp);
 		if (err == -EACCES) {
 			/* the region went away under the READ */
-			skr_resp_answer(qp, SKR_NAK_REM_ACCESS, qp->resp.reading.psn);
-			skr_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-			skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+			skr_resp_fail(qp, SKR_REM_ACCESS, qp->resp.reading.psn);
 			return false;
 		}
 		if (err) {
