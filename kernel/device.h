@@ -24,6 +24,9 @@
 #define SKR_MAX_CQ		65536
 #define SKR_MAX_CQE		1048576
 #define SKR_MAX_MR		1048576
+#define SKR_MAX_MW		1048576
+#define SKR_MAX_KEYS		(SKR_MAX_MR + SKR_MAX_MW)
+#define SKR_MAX_FAST_PAGES	1024
 #define SKR_MAX_PD		65536
 #define SKR_MAX_AH		65536
 #define SKR_MAX_RD_ATOMIC	128
@@ -136,7 +139,7 @@ enum skr_object {
  *	unregistered first and takes the link with it
  * @mr_srcu: read-held while a run of a QP uses regions; synchronized before a
  *	region's memory is let go
- * @mrs: regions by key index (key >> 8)
+ * @mrs: regions and windows by key index (key >> 8); struct skr_key
  * @mr_next: where the search for a free key index goes on; under @mrs' lock
  * @ahs: address handles of user space by number
  * @ah_next: where the search for a free number goes on; under @ahs' lock

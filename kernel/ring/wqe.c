@@ -14,6 +14,9 @@ static const struct skr_send_op skr_send_ops[] = {
 	[IB_WR_SEND_WITH_IMM] = { SKR_SOP_RC | SKR_SOP_SEND | SKR_SOP_IMM, IB_WC_SEND },
 	[IB_WR_SEND_WITH_INV] = { SKR_SOP_RC | SKR_SOP_SEND | SKR_SOP_INV, IB_WC_SEND },
 	[IB_WR_RDMA_READ] = { SKR_SOP_RC | SKR_SOP_READ, IB_WC_RDMA_READ },
+	[IB_WR_LOCAL_INV] = { SKR_SOP_RC | SKR_SOP_LOCAL | SKR_SOP_INV, IB_WC_LOCAL_INV },
+	[IB_WR_BIND_MW] = { SKR_SOP_RC | SKR_SOP_LOCAL, IB_WC_BIND_MW },
+	[IB_WR_REG_MR] = { SKR_SOP_KERNEL_RC | SKR_SOP_LOCAL, IB_WC_REG_MR },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { SKR_SOP_RC | SKR_SOP_ATOMIC, IB_WC_COMP_SWAP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { SKR_SOP_RC | SKR_SOP_ATOMIC, IB_WC_FETCH_ADD },
 };
@@ -54,6 +57,11 @@ static u8 skr_wqe_check(const struct skr_wqe_limits *limits, struct skr_swqe *wq
 
 	if (!(flags & limits->transport))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (flags & SKR_SOP_LOCAL) {
+		req->flags &= ~SKERRY_SEND_INLINE;
+		req->num_sge = 0;
+		return IB_WC_SUCCESS;
+	}
 
 	if (req->flags & SKERRY_SEND_INLINE) {
 		if (!(flags & (SKR_SOP_SEND | SKR_SOP_WRITE)))

@@ -367,6 +367,17 @@ static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
 }
 
 /**
+ * skr_qp_who() - a QP as one who wants access to memory
+ * @qp: QP, not shut down
+ *
+ * Return: its device, domain and number.
+ */
+static inline struct skr_who skr_qp_who(const struct skr_qp *qp)
+{
+	return (struct skr_who) { .dev = qp->dev, .pd = qp->ibqp->pd, .qpn = qp->qpn };
+}
+
+/**
  * skr_qp_sges() - a request's local memory
  * @qp: QP, not shut down
  * @sge: entries, copied and checked
@@ -377,12 +388,7 @@ static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
 static inline struct skr_sges skr_qp_sges(const struct skr_qp *qp, const struct skerry_sge *sge,
 					  u32 num_sge)
 {
-	return (struct skr_sges) {
-		.dev = qp->dev,
-		.pd = qp->ibqp->pd,
-		.sge = sge,
-		.num_sge = num_sge,
-	};
+	return (struct skr_sges) { .who = skr_qp_who(qp), .sge = sge, .num_sge = num_sge };
 }
 
 /* lifetime.c */
@@ -491,6 +497,8 @@ bool skr_flush(struct skr_qp *qp, int budget);
  * @qp: QP, locked; sq.una != sq.taken
  * @status: its status
  * @byte_len: bytes read, for READ and atomics
+ *
+ * Requests behind it that our side has executed complete as well.
  *
  * Context: BH, @qp->lock held.
  */

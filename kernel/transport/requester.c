@@ -5,12 +5,13 @@
  */
 #include "qp.h"
 
+#include "../mem/bind.h"
 #include "../trace.h"
 #include "../wire/psn.h"
 
 /* What the requester does next */
 enum skr_req_verdict {
-	SKR_REQ_SENT,		/* a packet left; go on */
+	SKR_REQ_SENT,		/* a packet left, or a request is done; go on */
 	SKR_REQ_BLOCKED,	/* something else will wake us */
 	SKR_REQ_IDLE,		/* the ring is empty */
 };
@@ -50,16 +51,20 @@ static struct skr_swqe *skr_req_next(struct skr_qp *qp)
 	return wqe;
 }
 
+static bool skr_req_may_start(const struct skr_qp *qp, const struct skr_swqe *wqe)
+{
+	/* SQD: what has begun is finished, nothing new begins (10.3.1) */
+	return qp->state == IB_QPS_RTS &&
+	       !(wqe->req.flags & SKERRY_SEND_FENCE && skr_rd_outstanding(&qp->req));
+}
+
 static bool skr_req_start(struct skr_qp *qp, struct skr_swqe *wqe)
 {
 	struct skr_requester *req = &qp->req;
 
 	if (wqe->started)
 		return true;
-	/* SQD: what has begun is finished, nothing new begins (10.3.1) */
-	if (qp->state != IB_QPS_RTS)
-		return false;
-	if (wqe->req.flags & SKERRY_SEND_FENCE && skr_rd_outstanding(req))
+	if (!skr_req_may_start(qp, wqe))
 		return false;
 	wqe->started = true;
 	wqe->first_psn = req->psn;
@@ -225,6 +230,44 @@ static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe
 	return SKR_REQ_BLOCKED;
 }
 
+static bool skr_req_execute(const struct skr_qp *qp, const struct skr_swqe *wqe)
+{
+	struct skr_who who = skr_qp_who(qp);
+
+	switch (wqe->req.opcode) {
+	case IB_WR_BIND_MW:
+		return skr_bind(&who, &wqe->req);
+	case IB_WR_REG_MR:
+		return skr_reg(&who, &wqe->req);
+	default:
+		return skr_invalidate(&who, wqe->req.inv_rkey);
+	}
+}
+
+/*
+ * A request that is ours alone to execute, once, when its turn comes. What is
+ * invalidated may be needed to repeat an earlier request: these complete first.
+ */
+static enum skr_req_verdict skr_req_local(struct skr_qp *qp, struct skr_swqe *wqe)
+{
+	struct skr_sq *sq = &qp->sq;
+
+	if (!wqe->started) {
+		if (wqe->op->flags & SKR_SOP_INV && sq->una != sq->cur)
+			return SKR_REQ_BLOCKED;
+		if (!skr_req_may_start(qp, wqe))
+			return SKR_REQ_BLOCKED;
+		if (!skr_req_execute(qp, wqe))
+			return skr_req_fail(qp, wqe, IB_WC_MW_BIND_ERR);
+		wqe->started = true;
+	}
+	if (sq->una == sq->cur)
+		skr_complete_send(qp, IB_WC_SUCCESS, 0);
+	else
+		sq->cur++;
+	return SKR_REQ_SENT;
+}
+
 static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 {
 	struct skr_swqe *wqe = skr_req_next(qp);
@@ -236,6 +279,8 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 		return SKR_REQ_IDLE;
 	if (wqe->status)
 		return skr_req_fail(qp, wqe, wqe->status);
+	if (wqe->op->flags & SKR_SOP_LOCAL)
+		return skr_req_local(qp, wqe);
 	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp))
 		return SKR_REQ_BLOCKED;
 

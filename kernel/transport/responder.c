@@ -5,6 +5,7 @@
  */
 #include "qp.h"
 
+#include "../mem/bind.h"
 #include "../wire/aeth.h"
 #include "../wire/psn.h"
 
@@ -108,6 +109,9 @@ static void skr_resp_recv_done(struct skr_qp *qp, const struct skr_pkt *pkt, u8 
 	if (pkt->flags & SKR_HAS_IMM) {
 		cqe.flags = SKERRY_CQE_IMM;
 		cqe.imm = pkt->imm;
+	} else if (pkt->flags & SKR_HAS_IETH) {
+		cqe.flags = SKERRY_CQE_INV;
+		cqe.inv_rkey = pkt->ieth;
 	}
 	skr_complete_recv(qp, &cqe, pkt->bth_flags & SKR_BTH_SE);
 }
@@ -119,9 +123,6 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	enum skr_verdict verdict;
 	struct skr_sges sges;
 
-	/* No region or window of ours can be invalidated from afar. */
-	if (pkt->flags & SKR_HAS_IETH)
-		return SKR_REM_ACCESS;
 	if (pkt->flags & SKR_IS_FIRST) {
 		verdict = skr_resp_get_recv(qp);
 		if (verdict)
@@ -133,6 +134,8 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	sges = skr_qp_sges(qp, qp->rq.wqe->sge, qp->rq.wqe->num_sge);
 	if (!skr_sges_write_skb(&sges, resp->received, skb, pkt->hdr_bytes, pkt->payload_bytes))
 		return SKR_REM_OP;
+	if (pkt->flags & SKR_HAS_IETH && !skr_invalidate(&sges.who, pkt->ieth))
+		return SKR_REM_ACCESS;
 	resp->received += pkt->payload_bytes;
 	if (pkt->flags & SKR_IS_LAST)
 		skr_resp_recv_done(qp, pkt, IB_WC_RECV);
@@ -142,12 +145,13 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
+	struct skr_who who = skr_qp_who(qp);
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_WRITE) || pkt->dmalen > SKR_MAX_MSG_BYTES)
 		return SKR_INV_REQ;
 	/* C9-88: without data neither key nor address is looked at */
-	if (pkt->dmalen && !skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
-					pkt->va, pkt->dmalen))
+	if (pkt->dmalen && !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_WRITE, pkt->va,
+					  pkt->dmalen))
 		return SKR_REM_ACCESS;
 	resp->va = pkt->va;
 	resp->rkey = pkt->rkey;
@@ -160,8 +164,8 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 				       const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
+	struct skr_who who = skr_qp_who(qp);
 	enum skr_verdict verdict;
-	struct skr_mr *mr;
 
 	if (pkt->flags & SKR_IS_FIRST) {
 		verdict = skr_resp_write_begin(qp, pkt);
@@ -177,13 +181,9 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 		if (verdict)
 			return verdict;
 	}
-	if (pkt->payload_bytes) {
-		mr = skr_mr_find(qp->dev, qp->ibqp->pd, resp->rkey, IB_ACCESS_REMOTE_WRITE,
-				 resp->va, pkt->payload_bytes);
-		if (!mr)
-			return SKR_REM_ACCESS;
-		skr_mr_write_skb(mr, resp->va, skb, pkt->hdr_bytes, pkt->payload_bytes);
-	}
+	if (pkt->payload_bytes && !skr_remote_write_skb(&who, resp->rkey, resp->va, skb,
+							pkt->hdr_bytes, pkt->payload_bytes))
+		return SKR_REM_ACCESS;
 	resp->va += pkt->payload_bytes;
 	resp->left -= pkt->payload_bytes;
 	resp->received += pkt->payload_bytes;
@@ -213,12 +213,13 @@ static enum skr_verdict skr_resp_read(struct skr_qp *qp, const struct skr_pkt *p
 		.rkey = pkt->rkey,
 		.length = pkt->dmalen,
 	};
+	struct skr_who who = skr_qp_who(qp);
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_READ) || !qp->attr.max_dest_rd_atomic ||
 	    pkt->dmalen > SKR_MAX_MSG_BYTES)
 		return SKR_INV_REQ;
-	if (pkt->dmalen && !skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_READ,
-					pkt->va, pkt->dmalen))
+	if (pkt->dmalen && !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_READ, pkt->va,
+					  pkt->dmalen))
 		return SKR_REM_ACCESS;
 
 	*packets = max(1U, DIV_ROUND_UP(pkt->dmalen, qp->attr.mtu));
@@ -235,18 +236,22 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 		.last_psn = pkt->psn,
 		.is_atomic = true,
 	};
-	struct skr_mr *mr;
+	struct skr_atomic atomic = {
+		.addr = pkt->va,
+		.rkey = pkt->rkey,
+		.is_cas = pkt->opcode == (SKR_TRANS_RC | SKR_COMPARE_SWAP),
+		.swap_add = pkt->swap_add,
+		.compare = pkt->compare,
+	};
+	struct skr_who who = skr_qp_who(qp);
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_ATOMIC) || !qp->attr.max_dest_rd_atomic ||
 	    pkt->va & (sizeof(u64) - 1))
 		return SKR_INV_REQ;
-	mr = skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC, pkt->va,
-			 sizeof(u64));
-	if (!mr)
+	if (!skr_remote_atomic(&who, &atomic))
 		return SKR_REM_ACCESS;
 
-	saved.orig = skr_mr_atomic(mr, pkt->va, pkt->opcode == (SKR_TRANS_RC | SKR_COMPARE_SWAP),
-				   pkt->swap_add, pkt->compare);
+	saved.orig = atomic.orig;
 	skr_replay_save(qp, &saved);
 	return SKR_OK;
 }
@@ -392,22 +397,18 @@ static int skr_resp_read_one(struct skr_qp *qp)
 		.syndrome = SKR_AETH_ACK_UNLIMITED,
 		.msn = qp->resp.msn,
 	};
-	struct skr_mr *mr = NULL;
+	struct skr_who who = skr_qp_who(qp);
 	struct sk_buff *skb;
 	void *payload;
 	int err;
 
-	if (bytes) {
-		mr = skr_mr_find(qp->dev, qp->ibqp->pd, reading->rkey, IB_ACCESS_REMOTE_READ,
-				 reading->va, bytes);
-		if (!mr)
-			return -EACCES;
-	}
 	skb = skr_send_alloc(qp, &pkt, &payload);
 	if (!skb)
 		return -ENOMEM;
-	if (bytes)
-		skr_mr_read(mr, reading->va, payload, bytes);
+	if (bytes && !skr_remote_read(&who, reading->rkey, reading->va, payload, bytes)) {
+		kfree_skb(skb);
+		return -EACCES;
+	}
 	err = skr_send(qp, skb, &pkt);
 	if (err)
 		return err;

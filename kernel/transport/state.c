@@ -27,7 +27,7 @@ static void skr_push(struct skr_qp *qp, struct ib_cq *ibcq, struct skerry_cqe *c
 	}
 }
 
-void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
+static void skr_complete_one_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
 {
 	struct skr_sq *sq = &qp->sq;
 	struct skr_swqe *wqe = skr_swqe(qp, sq->una);
@@ -39,7 +39,6 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 		.byte_len = byte_len,
 	};
 
-	lockdep_assert_held(&qp->lock);
 	sq->una++;
 	if ((s32)(sq->cur - sq->una) < 0)
 		sq->cur = sq->una;
@@ -51,6 +50,22 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 	skr_ring_publish(&sq->ring, sq->una);
 	if (signaled || status)
 		skr_push(qp, qp->ibqp->send_cq, &cqe, status, &qp->fire_send);
+}
+
+static bool skr_executed_locally(struct skr_qp *qp)
+{
+	struct skr_sq *sq = &qp->sq;
+	struct skr_swqe *wqe = skr_swqe(qp, sq->una);
+
+	return sq->una != sq->taken && wqe->op->flags & SKR_SOP_LOCAL && wqe->started;
+}
+
+void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
+{
+	lockdep_assert_held(&qp->lock);
+	skr_complete_one_send(qp, status, byte_len);
+	while (qp->state != IB_QPS_ERR && skr_executed_locally(qp))
+		skr_complete_one_send(qp, IB_WC_SUCCESS, 0);
 }
 
 void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include <linux/module.h>
 
+#include "../mem/region.h"
 #include "../ring/cqe.h"
 #include "../ring/shm.h"
 #include "../transport/qp.h"
@@ -46,7 +47,11 @@ const struct ib_device_ops skr_device_ops = {
 
 	.get_dma_mr = skr_get_dma_mr,
 	.reg_user_mr = skr_reg_user_mr,
+	.alloc_mr = skr_alloc_mr,
+	.map_mr_sg = skr_map_mr_sg,
 	.dereg_mr = skr_dereg_mr,
+	.alloc_mw = skr_alloc_mw,
+	.dealloc_mw = skr_dealloc_mw,
 
 	.alloc_hw_port_stats = skr_alloc_hw_port_stats,
 	.get_hw_stats = skr_get_hw_stats,
@@ -54,6 +59,7 @@ const struct ib_device_ops skr_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, skr_ucontext, ibuc),
 	INIT_RDMA_OBJ_SIZE(ib_pd, skr_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_ah, skr_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_mw, skr_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_cq, skr_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_qp, skr_ibqp, ibqp),
 };

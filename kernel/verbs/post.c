@@ -36,6 +36,15 @@ static int skr_copy_inline(struct skerry_send_wqe *wqe, const struct ib_send_wr 
 	return 0;
 }
 
+/* What map_mr_sg() prepared, as the consumer has it now */
+static void skr_write_reg(struct skerry_send_wqe *wqe, const struct ib_reg_wr *wr)
+{
+	wqe->mem.addr = wr->mr->iova;
+	wqe->mem.length = wr->mr->length;
+	wqe->mem.key = wr->key;
+	wqe->mem.access = wr->access;
+}
+
 static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 			  const struct ib_send_wr *wr)
 {
@@ -61,6 +70,10 @@ static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 		wqe->atomic.compare_add = atomic_wr(wr)->compare_add;
 		wqe->atomic.swap = atomic_wr(wr)->swap;
 	}
+	if (wr->opcode == IB_WR_REG_MR)
+		skr_write_reg(wqe, reg_wr(wr));
+	if (flags & SKR_SOP_LOCAL)
+		return 0;
 	if (wr->send_flags & IB_SEND_INLINE)
 		return skr_copy_inline(wqe, wr, sq->limits.max_inline);
 	skr_copy_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);

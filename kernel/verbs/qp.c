@@ -37,7 +37,7 @@ static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 	struct skr_sq *sq = &qp->sq;
 
 	data = ALIGN(data, sizeof(struct skerry_sge));
-	sq->limits.transport = SKR_SOP_RC;
+	sq->limits.transport = SKR_SOP_RC | (ucontext ? 0 : SKR_SOP_KERNEL_RC);
 	sq->limits.max_sge = init->cap.max_send_sge;
 	sq->limits.max_inline = init->cap.max_inline_data;
 	sq->max_wr = init->cap.max_send_wr;

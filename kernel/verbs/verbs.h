@@ -101,7 +101,14 @@ int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *skr_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
+int skr_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		  unsigned int *sg_offset);
 int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* mw.c */
+int skr_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int skr_dealloc_mw(struct ib_mw *ibmw);
 
 /* counters.c */
 struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);

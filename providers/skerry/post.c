@@ -58,12 +58,16 @@ static int kick_failed(struct ibv_qp *ibqp, int err)
 	return EIO;
 }
 
-static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr)
+static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr,
+			 enum ibv_mw_type windows)
 {
 	int ret;
 
 	if (unlikely(skerry_ring_full(&sq->ring, sq->cap.max_wr)))
 		return ENOMEM;
+	if (unlikely(wr->opcode == IBV_WR_BIND_MW &&
+		     !skerry_bind_ok(wr, windows)))
+		return EINVAL;
 
 	ret = skerry_put_send(skerry_ring_entry(&sq->ring, sq->ring.index), wr,
 			      &sq->cap);
@@ -76,8 +80,8 @@ static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr)
  * The state is the one that the application last heard of. The kernel may have
  * moved the QP to the error state since; then it flushes what is posted here.
  */
-int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		     struct ibv_send_wr **bad_wr)
+static int post_sends(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad_wr, enum ibv_mw_type windows)
 {
 	struct skerry_wq *sq = &to_sqp(ibqp)->sq;
 	struct ibv_send_wr *first = wr;
@@ -94,7 +98,7 @@ int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	pthread_spin_lock(&sq->lock);
 	start = sq->ring.index;
 	for (; wr; wr = wr->next) {
-		ret = post_one_send(sq, wr);
+		ret = post_one_send(sq, wr, windows);
 		if (unlikely(ret)) {
 			*bad_wr = wr;
 			break;
@@ -113,6 +117,37 @@ int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 
 	return ret;
+}
+
+int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad_wr)
+{
+	return post_sends(ibqp, wr, bad_wr, IBV_MW_TYPE_2);
+}
+
+/* The key changes with each bind; the verb, not the application, chooses it. */
+int skerry_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		   struct ibv_mw_bind *bind)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = bind->wr_id,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = bind->send_flags,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = bind->bind_info,
+		},
+	};
+	struct ibv_send_wr *bad_wr;
+	int ret;
+
+	ret = post_sends(ibqp, &wr, &bad_wr, IBV_MW_TYPE_1);
+	if (ret)
+		return ret;
+
+	mw->rkey = wr.bind_mw.rkey;
+	return 0;
 }
 
 static int post_one_recv(struct skerry_wq *rq, const struct ibv_recv_wr *wr)

@@ -75,12 +75,15 @@ static void skerry_free_context(struct ibv_context *ibctx)
  * from the kernel and finds the object by itself.
  */
 static const struct verbs_context_ops skerry_ctx_ops = {
+	.alloc_mw = skerry_alloc_mw,
 	.alloc_pd = skerry_alloc_pd,
+	.bind_mw = skerry_bind_mw,
 	.create_ah = skerry_create_ah,
 	.create_cq = skerry_create_cq,
 	.create_cq_ex = skerry_create_cq_ex,
 	.create_qp = skerry_create_qp,
 	.create_qp_ex = skerry_create_qp_ex,
+	.dealloc_mw = skerry_dealloc_mw,
 	.dealloc_pd = skerry_dealloc_pd,
 	.dereg_mr = skerry_dereg_mr,
 	.destroy_ah = skerry_destroy_ah,

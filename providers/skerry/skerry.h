@@ -90,6 +90,9 @@ struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			     uint64_t hca_va, int access);
 int skerry_dereg_mr(struct verbs_mr *vmr);
 
+struct ibv_mw *skerry_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int skerry_dealloc_mw(struct ibv_mw *mw);
+
 struct ibv_ah *skerry_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int skerry_destroy_ah(struct ibv_ah *ibah);
 
@@ -111,6 +114,8 @@ int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 int skerry_destroy_qp(struct ibv_qp *ibqp);
 
 /* post.c */
+int skerry_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		   struct ibv_mw_bind *bind);
 int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad_wr);
 int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Making and destroying objects: PD, MR, AH, CQ, QP.
+ * Making and destroying objects: PD, MR, MW, AH, CQ, QP.
  *
  * An object that the kernel refuses to destroy stays as it is. Once the device
  * has gone the kernel lets everything be destroyed, so the memory of ours
@@ -74,6 +74,37 @@ int skerry_dereg_mr(struct verbs_mr *vmr)
 		return ret;
 
 	free(vmr);
+	return 0;
+}
+
+struct ibv_mw *skerry_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct ib_uverbs_alloc_mw_resp resp;
+	struct ibv_alloc_mw cmd = {};
+	struct ibv_mw *mw;
+
+	mw = calloc(1, sizeof(*mw));
+	if (!mw)
+		return NULL;
+
+	if (ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp,
+			     sizeof(resp))) {
+		free(mw);
+		return NULL;
+	}
+
+	return mw;
+}
+
+int skerry_dealloc_mw(struct ibv_mw *mw)
+{
+	int ret;
+
+	ret = ibv_cmd_dealloc_mw(mw);
+	if (ret)
+		return ret;
+
+	free(mw);
 	return 0;
 }
 

@@ -117,6 +117,10 @@ struct skerry_sge {
  * @atomic: COMPARE_SWAP and FETCH_ADD: the peer's memory and the operands;
  *	FETCH_ADD adds @compare_add
  * @ud: UD: the address handle's number, the peer's QP number and Q_Key
+ * @mem: BIND_MW: the window's key from now on, of which only the low byte may
+ *	be new, and the memory that it is bound to: addr and length in the
+ *	region lkey; access is enum ib_uverbs_access_flags. Within the kernel
+ *	also REG_MR, without lkey
  * @rsvd0: zero
  * @rsvd: zero; fills the header to 64 bytes
  *
@@ -152,6 +156,14 @@ struct skerry_send_wqe {
 			__u32		remote_qkey;
 			__u32		rsvd;
 		} ud;
+		struct {
+			__aligned_u64	addr;
+			__aligned_u64	length;
+			__u32		key;
+			__u32		lkey;
+			__u32		access;
+			__u32		rsvd;
+		} mem;
 		__aligned_u64		rsvd[5];
 	};
 };
