@@ -21,6 +21,8 @@
 #define SKR_SOP_IMM		BIT(4)
 #define SKR_SOP_INV		BIT(5)
 #define SKR_SOP_RC		BIT(8)	/* transports that have it */
+#define SKR_SOP_UC		BIT(9)
+#define SKR_SOP_UD		BIT(10)
 
 /**
  * struct skr_send_op - properties of a send opcode
@@ -82,7 +84,7 @@ struct skr_rwqe {
 
 /**
  * struct skr_wqe_limits - what a QP promised to its user
- * @transport: SKR_SOP_RC
+ * @transport: SKR_SOP_RC, SKR_SOP_UC or SKR_SOP_UD
  * @max_sge: entries of memory a request may have
  * @max_inline: bytes of inline data a request may have
  */

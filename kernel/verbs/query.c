@@ -2,6 +2,7 @@
 #include "verbs.h"
 
 #include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "../wire/iba.h"
@@ -24,7 +25,7 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_qp = SKR_MAX_QP,
 		.max_qp_wr = SKR_MAX_QP_WR,
 		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN,
-		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK,
 		.max_send_sge = SKR_MAX_SGE,
 		.max_recv_sge = SKR_MAX_SGE,
 		.max_sge_rd = SKR_MAX_SGE,
@@ -33,6 +34,9 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_mr = SKR_MAX_MR,
 		.max_pd = SKR_MAX_PD,
 		.max_ah = SKR_MAX_AH,
+		.max_mcast_grp = SKR_MAX_GROUPS,
+		.max_mcast_qp_attach = SKR_MAX_GROUP_QPS,
+		.max_total_mcast_qp_attach = SKR_MAX_GROUPS * SKR_MAX_GROUP_QPS,
 		.max_qp_rd_atom = SKR_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = SKR_MAX_RD_ATOMIC,
 		.max_res_rd_atom = SKR_MAX_RD_ATOMIC * SKR_MAX_QP,
@@ -75,8 +79,8 @@ int skr_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 int skr_get_port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm)
 {
-	/* RoCEv2 without MADs, that is, without QP 1 and the connection managers */
-	imm->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
+	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	imm->max_mad_size = IB_MGMT_MAD_SIZE;
 	imm->pkey_tbl_len = 1;
 	imm->gid_tbl_len = SKR_GIDS;
 	return 0;
