@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "net/netns.h"
+#include "transport/mgroup.h"
 #include "verbs/verbs.h"
 
 /* Last step of ib_core's unregistration, and of a registration that failed */
@@ -19,6 +20,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
+	skr_groups_destroy(dev);
 	cleanup_srcu_struct(&dev->mr_srcu);
 	free_percpu(dev->stats);
 	/* from here on the namespace may go */
@@ -38,12 +40,14 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	if (!dev->stats)
 		return -ENOMEM;
 	err = init_srcu_struct(&dev->mr_srcu);
-	if (err) {
-		free_percpu(dev->stats);
-		return err;
-	}
+	if (err)
+		goto err_free_stats;
+	err = skr_groups_create(dev);
+	if (err)
+		goto err_cleanup_srcu;
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
-	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
+	/* the connection manager makes and destroys handles with interrupts off */
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->node);
 	dev->ndev = ndev;
 	dev->net = dev_net(ndev);
@@ -60,6 +64,12 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	/* from now on ib_dealloc_device() undoes all of this */
 	ib_set_device_ops(ibdev, &skr_dealloc_ops);
 	return 0;
+
+err_cleanup_srcu:
+	cleanup_srcu_struct(&dev->mr_srcu);
+err_free_stats:
+	free_percpu(dev->stats);
+	return err;
 }
 
 /*

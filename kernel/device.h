@@ -29,6 +29,8 @@
 #define SKR_MAX_FAST_PAGES	1024
 #define SKR_MAX_PD		65536
 #define SKR_MAX_AH		65536
+#define SKR_MAX_GROUPS		4096
+#define SKR_MAX_GROUP_QPS	128
 #define SKR_MAX_RD_ATOMIC	128
 #define SKR_MAX_MR_BYTES	SZ_1T
 
@@ -37,6 +39,9 @@
 
 /* Entries of the GID table; the core fills it */
 #define SKR_GIDS		256
+
+struct skr_qp;
+struct skr_groups;
 
 /* The one port */
 #define SKR_PORT		1
@@ -141,8 +146,10 @@ enum skr_object {
  *	region's memory is let go
  * @mrs: regions and windows by key index (key >> 8); struct skr_key
  * @mr_next: where the search for a free key index goes on; under @mrs' lock
- * @ahs: address handles of user space by number
+ * @ahs: address handles by number (struct skr_dest)
  * @ah_next: where the search for a free number goes on; under @ahs' lock
+ * @gsi: QP 1, or NULL; RCU
+ * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
  * @stats: counters
  * @port_active: what the last port event said; under rtnl
@@ -158,6 +165,8 @@ struct skr_dev {
 	u32			mr_next;
 	struct xarray		ahs;
 	u32			ah_next;
+	struct skr_qp __rcu	*gsi;
+	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
 	struct skr_stats __percpu *stats;
 	bool			port_active;

@@ -22,6 +22,8 @@
 #define SKR_SOP_INV		BIT(5)
 #define SKR_SOP_LOCAL		BIT(6)	/* nothing is sent */
 #define SKR_SOP_RC		BIT(8)	/* transports that have it */
+#define SKR_SOP_UC		BIT(9)
+#define SKR_SOP_UD		BIT(10)
 #define SKR_SOP_KERNEL_RC	BIT(15)	/* the same, for kernel consumers only */
 
 /**
@@ -84,7 +86,7 @@ struct skr_rwqe {
 
 /**
  * struct skr_wqe_limits - what a QP promised to its user
- * @transport: SKR_SOP_RC, SKR_SOP_KERNEL_RC
+ * @transport: SKR_SOP_RC, SKR_SOP_UC or SKR_SOP_UD, and SKR_SOP_KERNEL_RC
  * @max_sge: entries of memory a request may have
  * @max_inline: bytes of inline data a request may have
  */

@@ -277,6 +277,8 @@ struct skr_qp_attr {
  * @dev: device
  * @ibqp: ib_core's part; NULL once the QP is destroyed
  * @qpn: number, constant
+ * @trans: SKR_TRANS_RC, _UC or _UD; constant
+ * @no_loopback: multicast of its own does not come back to it; constant
  * @state: never visible ahead of its effects
  * @pins_module: holds the module, since packets outlived the QP
  * @sq_drained: IB_EVENT_SQ_DRAINED has been raised for this SQD
@@ -309,6 +311,8 @@ struct skr_qp {
 	struct skr_dev		*dev;
 	struct ib_qp		*ibqp;
 	u32			qpn;
+	u8			trans;
+	bool			no_loopback;
 	enum ib_qp_state	state;
 	bool			pins_module;
 	bool			sq_drained;
@@ -410,7 +414,7 @@ void skr_qp_table_exit(void);
 /**
  * skr_qp_alloc() - allocate a QP and give it a number
  * @dev: device
- * @ibqp: ib_core's part
+ * @ibqp: ib_core's part; its qp_type decides transport and number
  *
  * Context: process.
  * Return: QP in the RESET state, not findable yet, or an ERR_PTR.
@@ -422,8 +426,9 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp);
  * @qp: complete QP
  *
  * Context: process.
+ * Return: 0, or -EBUSY if the device has a QP 1 already.
  */
-void skr_qp_publish(struct skr_qp *qp);
+int skr_qp_publish(struct skr_qp *qp);
 
 /**
  * skr_qp_shutdown() - no packet, post, timer or worker touches the QP's rings,
@@ -444,12 +449,13 @@ void skr_qp_put(struct skr_qp *qp);
 
 /**
  * skr_qp_find() - look a QP up
+ * @dev: device that the packet came to, or NULL; for QP 1, which each has
  * @qpn: number
  *
  * Context: under RCU.
  * Return: the QP, valid under RCU, or NULL.
  */
-struct skr_qp *skr_qp_find(u32 qpn);
+struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn);
 
 /**
  * skr_qp_event() - raise an asynchronous event soon
@@ -483,7 +489,30 @@ void skr_qp_reset(struct skr_qp *qp);
 void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status);
 
 /**
- * skr_flush() - flush requests of a QP in the error state
+ * skr_qp_send_failed() - a send request failed on our side
+ * @qp: QP, locked
+ * @status: status of the oldest send request, which is the one
+ *
+ * An RC QP goes to the error state, another one to SQE, where it still receives
+ * (IBTA 10.3.1, 10.10.2.2).
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_qp_send_failed(struct skr_qp *qp, enum ib_wc_status status);
+
+/**
+ * skr_qp_recv_failed() - a receive request is at fault itself
+ * @qp: QP, locked
+ *
+ * Tells by the request in use, or else by an event, and fails the QP.
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_qp_recv_failed(struct skr_qp *qp);
+
+/**
+ * skr_flush() - flush requests of a QP in the error state, send requests only
+ *	in SQE
  * @qp: QP, locked
  * @budget: completions to write at most
  *
@@ -515,8 +544,10 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited);
 
 /**
- * skr_take_recv() - take the next receive request
+ * skr_take_recv() - take the next receive request, unless one is in use
  * @qp: QP, locked
+ *
+ * A request that an unreliable message did not complete is used again.
  *
  * Context: BH, @qp->lock held.
  * Return: 1 if rq.wqe is ready to be filled, 0 if none is posted, -EINVAL if
@@ -577,6 +608,20 @@ void skr_qp_work(struct work_struct *work);
  * Return: true if more could be sent at once.
  */
 bool skr_requester(struct skr_qp *qp, int budget);
+
+/**
+ * skr_req_payload() - gather what a packet carries
+ * @qp: QP, locked
+ * @wqe: request
+ * @offset: of the packet in the message
+ * @to: where to
+ * @bytes: how much
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if the request names memory that it must not.
+ */
+bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
+		     u32 bytes);
 
 /**
  * skr_requester_rewind() - send again from the oldest unacknowledged PSN
@@ -657,6 +702,87 @@ void skr_responder_gap(struct skr_qp *qp);
  */
 bool skr_responder_read(struct skr_qp *qp, int budget);
 
+/**
+ * enum skr_verdict - what a request deserves
+ * @SKR_OK: execute it
+ * @SKR_RNR: no receive request is posted
+ * @SKR_INV_REQ: it breaks a rule, or asks for what this QP does not do
+ * @SKR_REM_ACCESS: key, domain, access or range
+ * @SKR_REM_OP: our own receive request is at fault
+ * @SKR_LOCAL_LEN: the message is longer than the receive request
+ */
+enum skr_verdict {
+	SKR_OK,
+	SKR_RNR,
+	SKR_INV_REQ,
+	SKR_REM_ACCESS,
+	SKR_REM_OP,
+	SKR_LOCAL_LEN,
+};
+
+/**
+ * skr_responder_execute() - execute a request whose PSN is in order
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ * @packets: set to the PSNs that a READ takes, else left alone
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: the verdict; whom to tell is the caller's business.
+ */
+enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
+				       const struct skr_pkt *pkt, u32 *packets);
+
+/* uc.c: the unreliable connection */
+
+/**
+ * skr_uc_receive() - take a packet
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/* datagram.c: UD and QP 1 */
+
+/**
+ * skr_datagram_send() - send a datagram
+ * @qp: QP, locked
+ * @wqe: its request
+ *
+ * A message that is longer than a packet is not sent, and nobody is told
+ * (IBTA 9.8.3).
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: 0, -EAGAIN or -ENOMEM to try again, -EFAULT for bad memory, -ENXIO
+ *	if there is no such address handle.
+ */
+int skr_datagram_send(struct skr_qp *qp, const struct skr_swqe *wqe);
+
+/**
+ * skr_datagram_admit() - may a QP take a datagram?
+ * @qp: QP, locked
+ * @skb: the datagram
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock held.
+ * Return: SKR_DROP_NONE, or the reason.
+ */
+enum skr_drop skr_datagram_admit(const struct skr_qp *qp, const struct sk_buff *skb,
+				 const struct skr_pkt *pkt);
+
+/**
+ * skr_datagram_receive() - take a datagram
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
 /* replay.c: duplicates */
 
 /**
@@ -682,7 +808,8 @@ void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt);
 /**
  * skr_send_alloc() - begin a packet of a QP
  * @qp: QP, locked
- * @pkt: facts for its headers; P_Key, QP number and pad are filled in here
+ * @pkt: facts for its headers; P_Key and pad are filled in here, and the QP
+ *	number on a connection
  * @payload: set to where @pkt->payload_bytes bytes of payload go; may be NULL
  *	if there are none
  *
@@ -701,6 +828,19 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
  * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
  */
 int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/**
+ * skr_send_to() - send a packet of a QP to somebody
+ * @qp: QP, locked
+ * @av: who; its route cache may change
+ * @skb: from skr_send_alloc(), payload written; consumed
+ * @pkt: as given there
+ *
+ * Context: BH, @qp->lock held; nobody else may use @av.
+ * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
+ */
+int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
+		const struct skr_pkt *pkt);
 
 /**
  * skr_send_plain() - send a packet that has no payload

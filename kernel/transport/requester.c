@@ -18,6 +18,8 @@ enum skr_req_verdict {
 
 static u32 skr_req_packets(const struct skr_qp *qp, const struct skr_swqe *wqe)
 {
+	if (qp->trans == SKR_TRANS_UD)
+		return 1;
 	return max(1U, DIV_ROUND_UP(wqe->length, qp->attr.mtu));
 }
 
@@ -76,6 +78,8 @@ static bool skr_req_window_open(const struct skr_qp *qp, const struct skr_swqe *
 {
 	const struct skr_requester *req = &qp->req;
 
+	if (qp->trans != SKR_TRANS_RC)
+		return true;
 	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC) &&
 	    skr_rd_outstanding(req) >= qp->attr.max_rd_atomic)
 		return false;
@@ -105,9 +109,8 @@ static u8 skr_req_opcode(const struct skr_swqe *wqe, bool first, bool last)
 	return write ? SKR_WRITE_LAST : SKR_SEND_LAST;
 }
 
-/* Gather payload. False: the request names memory that it must not. */
-static bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
-			    u32 bytes)
+bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
+		     u32 bytes)
 {
 	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
 
@@ -134,9 +137,9 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 	u32 bytes = min(wqe->length - offset, qp->attr.mtu);
 	bool last = offset + bytes == wqe->length;
 	struct skr_pkt pkt = {
-		.opcode = SKR_TRANS_RC | skr_req_opcode(wqe, offset == 0, last),
+		.opcode = qp->trans | skr_req_opcode(wqe, offset == 0, last),
 		.psn = qp->req.psn,
-		.ackreq = skr_req_ackreq(&qp->req, last),
+		.ackreq = qp->trans == SKR_TRANS_RC && skr_req_ackreq(&qp->req, last),
 		.payload_bytes = bytes,
 		.va = wqe->req.rdma.remote_addr,
 		.rkey = wqe->req.rdma.rkey,
@@ -203,6 +206,20 @@ static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
 	return skr_send_plain(qp, &pkt);
 }
 
+/* Nobody answers: what the local stack took is done. */
+static void skr_req_sent_unreliable(struct skr_qp *qp, struct skr_swqe *wqe)
+{
+	struct skr_requester *req = &qp->req;
+	bool last = req->psn == wqe->last_psn;
+
+	req->psn = skr_psn_add(req->psn, 1);
+	req->una_psn = req->psn;
+	if (!last)
+		return;
+	qp->sq.cur++;
+	skr_complete_send(qp, IB_WC_SUCCESS, 0);
+}
+
 /* A packet left: @packets PSNs are used. */
 static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
 {
@@ -226,7 +243,7 @@ static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe
 {
 	wqe->status = status;
 	if (qp->sq.una == qp->sq.cur)
-		skr_qp_error(qp, status);
+		skr_qp_send_failed(qp, status);
 	return SKR_REQ_BLOCKED;
 }
 
@@ -285,7 +302,9 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 		return SKR_REQ_BLOCKED;
 
 	done = skr_psn_diff(qp->req.psn, wqe->first_psn);
-	if (wqe->op->flags & SKR_SOP_READ) {
+	if (qp->trans == SKR_TRANS_UD) {
+		err = skr_datagram_send(qp, wqe);
+	} else if (wqe->op->flags & SKR_SOP_READ) {
 		packets = skr_req_read_packets(qp, wqe, done);
 		err = skr_req_send_read(qp, wqe, done * qp->attr.mtu, packets);
 	} else if (wqe->op->flags & SKR_SOP_ATOMIC) {
@@ -296,10 +315,15 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 
 	switch (err) {
 	case 0:
-		skr_req_sent(qp, wqe, packets);
+		if (qp->trans == SKR_TRANS_RC)
+			skr_req_sent(qp, wqe, packets);
+		else
+			skr_req_sent_unreliable(qp, wqe);
 		return SKR_REQ_SENT;
 	case -EFAULT:
 		return skr_req_fail(qp, wqe, IB_WC_LOC_PROT_ERR);
+	case -ENXIO:
+		return skr_req_fail(qp, wqe, IB_WC_LOC_QP_OP_ERR);
 	default:
 		/* back-pressure: the same packet again, shortly */
 		skr_timer_wait(qp, SKR_CONGESTED_NS);

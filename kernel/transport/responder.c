@@ -9,24 +9,6 @@
 #include "../wire/aeth.h"
 #include "../wire/psn.h"
 
-/**
- * enum skr_verdict - what a request deserves
- * @SKR_OK: execute it
- * @SKR_RNR: no receive request is posted
- * @SKR_INV_REQ: it breaks a rule, or asks for what this QP does not do
- * @SKR_REM_ACCESS: key, domain, access or range
- * @SKR_REM_OP: our own receive request is at fault
- * @SKR_LOCAL_LEN: the message is longer than the receive request
- */
-enum skr_verdict {
-	SKR_OK,
-	SKR_RNR,
-	SKR_INV_REQ,
-	SKR_REM_ACCESS,
-	SKR_REM_OP,
-	SKR_LOCAL_LEN,
-};
-
 /* Verdict: NAK, status of the receive request in use, event, counter */
 static const struct {
 	u8			nak;
@@ -277,11 +259,12 @@ static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict, u32 psn)
 	skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
 }
 
-static enum skr_verdict skr_resp_execute(struct skr_qp *qp, struct sk_buff *skb,
-					 const struct skr_pkt *pkt, u32 *packets)
+enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
+				       const struct skr_pkt *pkt, u32 *packets)
 {
 	enum skr_verdict verdict = skr_resp_check_sequence(qp, pkt);
 
+	lockdep_assert_held(&qp->lock);
 	if (verdict)
 		return verdict;
 	if (pkt->flags & SKR_IS_SEND)
@@ -360,7 +343,7 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		return;
 	}
 
-	verdict = skr_resp_execute(qp, skb, pkt, &packets);
+	verdict = skr_responder_execute(qp, skb, pkt, &packets);
 	if (qp->state == IB_QPS_ERR)
 		return;		/* a completion queue overran */
 	if (verdict == SKR_RNR) {

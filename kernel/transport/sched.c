@@ -47,20 +47,36 @@ void skr_qp_work(struct work_struct *work)
 }
 
 /* May the QP take this packet in the state that it is in? */
-static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb, bool response)
+static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb,
+				  const struct skr_pkt *pkt)
 {
 	switch (qp->state) {
 	case IB_QPS_RTR:
-		if (response)
+		if (pkt->flags & SKR_IS_RESPONSE)
 			return SKR_DROP_STATE;
 		break;
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
+	case IB_QPS_SQE:
 		break;
 	default:
 		return SKR_DROP_STATE;
 	}
+	if (qp->trans == SKR_TRANS_UD)
+		return skr_datagram_admit(qp, skb, pkt);
 	return skr_rx_matches(skb, &qp->av) ? SKR_DROP_NONE : SKR_DROP_ADDR;
+}
+
+static void skr_rx_take(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	if (qp->trans == SKR_TRANS_UD)
+		skr_datagram_receive(qp, skb, pkt);
+	else if (qp->trans == SKR_TRANS_UC)
+		skr_uc_receive(qp, skb, pkt);
+	else if (pkt->flags & SKR_IS_RESPONSE)
+		skr_completer(qp, skb, pkt);
+	else
+		skr_responder(qp, skb, pkt);
 }
 
 /*
@@ -73,15 +89,13 @@ static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
 	u8 buf[SKR_MAX_HDR_BYTES];
 	enum skr_drop drop;
 	struct skr_pkt pkt;
-	bool response;
 	u32 avail = min_t(u32, len, sizeof(buf));
 
 	drop = skr_parse(&pkt, skb_header_pointer(skb, 0, avail, buf), avail, len);
 	if (WARN_ON_ONCE(drop))
 		goto free;
 
-	response = pkt.flags & SKR_IS_RESPONSE;
-	drop = skr_rx_admit(qp, skb, response);
+	drop = skr_rx_admit(qp, skb, &pkt);
 	if (drop || fresh)
 		skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
 	if (drop) {
@@ -92,10 +106,7 @@ static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
 		skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
 		trace_skr_rx(qp->dev, &pkt);
 	}
-	if (response)
-		skr_completer(qp, skb, &pkt);
-	else
-		skr_responder(qp, skb, &pkt);
+	skr_rx_take(qp, skb, &pkt);
 free:
 	consume_skb(skb);
 }
@@ -171,6 +182,8 @@ static bool skr_step(struct skr_qp *qp)
 	/* not else: what comes before may have failed the QP */
 	if (qp->state == IB_QPS_ERR)
 		more = skr_flush(qp, SKR_STEP_BUDGET);
+	else if (qp->state == IB_QPS_SQE)
+		more |= skr_flush(qp, SKR_STEP_BUDGET);
 	srcu_read_unlock(&qp->dev->mr_srcu, idx);
 	return more;
 }

@@ -42,7 +42,8 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
 		return NULL;
 	}
 	pkt->pkey = SKR_PKEY_FULL;
-	pkt->qpn = qp->attr.dest_qpn;
+	if (qp->trans != SKR_TRANS_UD)
+		pkt->qpn = qp->attr.dest_qpn;
 	pkt->pad = pad;
 	pkt->bth_flags |= SKR_BTH_MIGREQ;
 	data = skb->data;
@@ -53,17 +54,22 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
 	return skb;
 }
 
-int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
+		const struct skr_pkt *pkt)
 {
 	lockdep_assert_held(&qp->lock);
 	kref_get(&qp->ref);
 	atomic_inc(&qp->tx_packets);
 	skb_shinfo(skb)->destructor_arg = qp;
 	skb->destructor = skr_send_done;
-	if (skr_xmit(qp->dev, &qp->av, skb, skr_opcodes[pkt->opcode].hdr_bytes) ==
-	    SKR_TX_CONGESTED)
+	if (skr_xmit(qp->dev, av, skb, skr_opcodes[pkt->opcode].hdr_bytes) == SKR_TX_CONGESTED)
 		return -EAGAIN;
 	return 0;
+}
+
+int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	return skr_send_to(qp, &qp->av, skb, pkt);
 }
 
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)

@@ -90,6 +90,8 @@ int skr_take_recv(struct skr_qp *qp)
 	bool ok;
 
 	lockdep_assert_held(&qp->lock);
+	if (rq->busy)
+		return 1;
 	if (!ready)
 		return 0;
 	if (ready == SKR_RING_BROKEN)
@@ -122,6 +124,31 @@ void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status)
 	skr_qp_forget_packets(qp);
 	/* the flush follows in the step that brought us here, or in the next */
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
+}
+
+void skr_qp_send_failed(struct skr_qp *qp, enum ib_wc_status status)
+{
+	lockdep_assert_held(&qp->lock);
+	if (qp->trans == SKR_TRANS_RC) {
+		skr_qp_error(qp, status);
+		return;
+	}
+	trace_skr_qp_state(qp->dev, qp->qpn, qp->state, IB_QPS_SQE);
+	qp->state = IB_QPS_SQE;
+	qp->flush_status = status;
+	set_bit(SKR_QP_PENDING, &qp->run_flags);
+}
+
+void skr_qp_recv_failed(struct skr_qp *qp)
+{
+	struct skerry_cqe cqe = { .status = IB_WC_LOC_PROT_ERR, .opcode = IB_WC_RECV };
+
+	lockdep_assert_held(&qp->lock);
+	if (qp->rq.busy)
+		skr_complete_recv(qp, &cqe, false);
+	else
+		skr_qp_event(qp, IB_EVENT_QP_FATAL);
+	skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
 }
 
 void skr_qp_reset(struct skr_qp *qp)
@@ -195,7 +222,8 @@ bool skr_flush(struct skr_qp *qp, int budget)
 
 	lockdep_assert_held(&qp->lock);
 	more = skr_flush_sq(qp, &budget);
-	more |= skr_flush_rq(qp, &budget);
+	if (qp->state == IB_QPS_ERR)
+		more |= skr_flush_rq(qp, &budget);
 	if (more)
 		return true;
 
@@ -203,7 +231,8 @@ bool skr_flush(struct skr_qp *qp, int budget)
 	qp->sq.idle = true;
 	more = skr_ring_want_kick(&qp->sq.ring, qp->sq.taken) &&
 	       skr_ring_ready(&qp->sq.ring, qp->sq.una, qp->sq.taken) != SKR_RING_BROKEN;
-	more |= skr_ring_want_kick(&qp->rq.ring, qp->rq.cons) &&
-		skr_ring_ready(&qp->rq.ring, qp->rq.cons, qp->rq.cons) != SKR_RING_BROKEN;
+	if (qp->state == IB_QPS_ERR)
+		more |= skr_ring_want_kick(&qp->rq.ring, qp->rq.cons) &&
+			skr_ring_ready(&qp->rq.ring, qp->rq.cons, qp->rq.cons) != SKR_RING_BROKEN;
 	return more;
 }

@@ -45,6 +45,17 @@ static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
 	[SKR_CNT_LINK_DOWNED].name = "link_downed",
 };
 
+/* The sum of all CPUs' shares */
+u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(dev->stats, cpu)->value[counter]);
+	return sum;
+}
+
 struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 {
 	return rdma_alloc_hw_stats_struct(skr_stat_descs, SKR_CNT_COUNT,
@@ -54,16 +65,11 @@ struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
-	int cpu, i;
+	int i;
 
 	if (port != SKR_PORT)
 		return -EINVAL;
-	for (i = 0; i < SKR_CNT_COUNT; i++) {
-		u64 sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(dev->stats, cpu)->value[i]);
-		stats->value[i] = sum;
-	}
+	for (i = 0; i < SKR_CNT_COUNT; i++)
+		stats->value[i] = skr_counter_value(dev, i);
 	return SKR_CNT_COUNT;
 }

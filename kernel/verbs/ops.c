@@ -45,6 +45,9 @@ const struct ib_device_ops skr_device_ops = {
 	.post_send = skr_post_send,
 	.post_recv = skr_post_recv,
 
+	.attach_mcast = skr_attach_mcast,
+	.detach_mcast = skr_detach_mcast,
+
 	.get_dma_mr = skr_get_dma_mr,
 	.reg_user_mr = skr_reg_user_mr,
 	.alloc_mr = skr_alloc_mr,
@@ -55,6 +58,7 @@ const struct ib_device_ops skr_device_ops = {
 
 	.alloc_hw_port_stats = skr_alloc_hw_port_stats,
 	.get_hw_stats = skr_get_hw_stats,
+	.process_mad = skr_process_mad,
 
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, skr_ucontext, ibuc),
 	INIT_RDMA_OBJ_SIZE(ib_pd, skr_pd, ibpd),

@@ -61,7 +61,11 @@ static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 		.num_sge = wr->num_sge,
 		.imm = wr->ex.imm_data,
 	};
-	if (flags & (SKR_SOP_WRITE | SKR_SOP_READ)) {
+	if (sq->limits.transport == SKR_SOP_UD) {
+		wqe->ud.ah_num = skr_ah(ud_wr(wr)->ah)->dest->num;
+		wqe->ud.remote_qpn = ud_wr(wr)->remote_qpn;
+		wqe->ud.remote_qkey = ud_wr(wr)->remote_qkey;
+	} else if (flags & (SKR_SOP_WRITE | SKR_SOP_READ)) {
 		wqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
 		wqe->rdma.rkey = rdma_wr(wr)->rkey;
 	} else if (flags & SKR_SOP_ATOMIC) {

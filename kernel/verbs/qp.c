@@ -6,11 +6,33 @@
 
 #include "verbs.h"
 
-static int skr_qp_check_init(const struct ib_qp_init_attr *init)
+/* What serves a type of QP; SKR_SOP_* is what work requests are checked by */
+static const struct {
+	u8	trans;
+	u16	sop;
+} skr_transports[] = {
+	[IB_QPT_GSI] = { SKR_TRANS_UD, SKR_SOP_UD },
+	[IB_QPT_RC] = { SKR_TRANS_RC, SKR_SOP_RC },
+	[IB_QPT_UC] = { SKR_TRANS_UC, SKR_SOP_UC },
+	[IB_QPT_UD] = { SKR_TRANS_UD, SKR_SOP_UD },
+};
+
+static bool skr_qp_type_known(enum ib_qp_type type)
+{
+	return type < ARRAY_SIZE(skr_transports) && skr_transports[type].sop;
+}
+
+static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC || init->create_flags)
+	if (!skr_qp_type_known(init->qp_type))
+		return -EOPNOTSUPP;
+	/* QP 1 is the kernel's: its datagrams configure connections */
+	if (init->qp_type == IB_QPT_GSI && (udata || init->port_num != SKR_PORT))
+		return -EINVAL;
+	if (init->create_flags & ~(init->qp_type == IB_QPT_UD ?
+				   IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0))
 		return -EOPNOTSUPP;
 	if (init->srq)
 		return -EOPNOTSUPP;
@@ -37,7 +59,9 @@ static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 	struct skr_sq *sq = &qp->sq;
 
 	data = ALIGN(data, sizeof(struct skerry_sge));
-	sq->limits.transport = SKR_SOP_RC | (ucontext ? 0 : SKR_SOP_KERNEL_RC);
+	sq->limits.transport = skr_transports[init->qp_type].sop;
+	if (!ucontext && init->qp_type == IB_QPT_RC)
+		sq->limits.transport |= SKR_SOP_KERNEL_RC;
 	sq->limits.max_sge = init->cap.max_send_sge;
 	sq->limits.max_inline = init->cap.max_inline_data;
 	sq->max_wr = init->cap.max_send_wr;
@@ -100,7 +124,7 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	struct skr_qp *qp;
 	int err;
 
-	err = skr_qp_check_init(init);
+	err = skr_qp_check_init(init, udata);
 	if (err)
 		return err;
 	if (udata && udata->outlen < sizeof(resp))
@@ -114,6 +138,8 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 		err = PTR_ERR(qp);
 		goto err_put_object;
 	}
+	qp->trans = skr_transports[init->qp_type].trans;
+	qp->no_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	err = skr_qp_create_sq(qp, init, ucontext, &resp.sq);
 	if (err)
 		goto err_put_qp;
@@ -127,7 +153,9 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	}
 	container_of(ibqp, struct skr_ibqp, ibqp)->qp = qp;
 	ibqp->qp_num = qp->qpn;
-	skr_qp_publish(qp);
+	err = skr_qp_publish(qp);
+	if (err)
+		goto err_destroy_rq;
 	return 0;
 
 err_destroy_rq:
@@ -197,5 +225,7 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->cap = attr->cap;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
+	if (qp->no_loopback)
+		init->create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	return 0;
 }

@@ -77,6 +77,7 @@ static void skerry_free_context(struct ibv_context *ibctx)
 static const struct verbs_context_ops skerry_ctx_ops = {
 	.alloc_mw = skerry_alloc_mw,
 	.alloc_pd = skerry_alloc_pd,
+	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = skerry_bind_mw,
 	.create_ah = skerry_create_ah,
 	.create_cq = skerry_create_cq,
@@ -89,6 +90,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.destroy_ah = skerry_destroy_ah,
 	.destroy_cq = skerry_destroy_cq,
 	.destroy_qp = skerry_destroy_qp,
+	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = skerry_free_context,
 	.modify_qp = skerry_modify_qp,
 	.poll_cq = skerry_poll_cq,

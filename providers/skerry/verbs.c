@@ -317,7 +317,8 @@ struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 	struct skerry_qp *qp;
 	int ret;
 
-	if (!check_comp_mask(attr->comp_mask, IBV_QP_INIT_ATTR_PD)) {
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

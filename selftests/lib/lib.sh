@@ -554,17 +554,23 @@ pair()
 # pingpong KIND [ARGS...] - ibv_rc_pingpong between the hosts
 pingpong()
 {
-	local kind=$1 a b
+	pingpong_over rc "$@"
+}
 
-	shift
+# pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts
+pingpong_over()
+{
+	local program=ibv_$1_pingpong kind=$2 a b
+
+	shift 2
 	a=$(gid_index "$NS_A" $SK_A "$kind")
 	b=$(gid_index "$NS_B" $SK_B "$kind")
 	if [ -z "$a" ] || [ -z "$b" ]; then
 		echo "no GID of kind $kind"
 		return 1
 	fi
-	pair 60 18515 ibv_rc_pingpong -d $SK_A -g "$a" -c "$@" -- \
-		ibv_rc_pingpong -d $SK_B -g "$b" -c "$@" $IP4_A
+	pair 60 18515 "$program" -d $SK_A -g "$a" -c "$@" -- \
+		"$program" -d $SK_B -g "$b" -c "$@" $IP4_A
 }
 
 # perftest PROGRAM KIND [ARGS...] - one of perftest's programs between the hosts

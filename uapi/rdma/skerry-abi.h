@@ -184,6 +184,7 @@ struct skerry_recv_wqe {
 #define SKERRY_CQE_GRH		(1U << 0)
 #define SKERRY_CQE_IMM		(1U << 1)
 #define SKERRY_CQE_INV		(1U << 2)
+#define SKERRY_CQE_VLAN		(1U << 3)
 
 /**
  * struct skerry_cqe - an entry of the CQ
@@ -200,6 +201,7 @@ struct skerry_recv_wqe {
  * @pkey_index: UD on QP 1
  * @sl: UD: service level of the sender
  * @net: UD: 0 RoCEv1, 1 IPv4, 2 IPv6
+ * @vlan: UD: identifier of the VLAN that it came in on, with SKERRY_CQE_VLAN
  * @timestamp: nanoseconds of CLOCK_MONOTONIC_RAW when the entry was written
  * @rsvd0: zero
  * @priv: zero in a ring that user space maps
@@ -221,7 +223,8 @@ struct skerry_cqe {
 	__u16		pkey_index;
 	__u8		sl;
 	__u8		net;
-	__u32		rsvd0;
+	__u16		vlan;
+	__u16		rsvd0;
 	__aligned_u64	timestamp;
 	__aligned_u64	priv;
 	__aligned_u64	rsvd;
