@@ -21,6 +21,8 @@
 #define SKR_MAX_QP_WR		16384
 #define SKR_MAX_SGE		32
 #define SKR_MAX_INLINE		1024
+#define SKR_MAX_SRQ		65536
+#define SKR_MAX_SRQ_WR		SKR_MAX_QP_WR
 #define SKR_MAX_CQ		65536
 #define SKR_MAX_CQE		1048576
 #define SKR_MAX_MR		1048576
@@ -126,12 +128,14 @@ struct skr_stats {
  * @SKR_OBJ_PD: protection domains
  * @SKR_OBJ_CQ: completion queues
  * @SKR_OBJ_QP: queue pairs
+ * @SKR_OBJ_SRQ: shared receive queues
  * @SKR_OBJ_COUNT: number of kinds
  */
 enum skr_object {
 	SKR_OBJ_PD,
 	SKR_OBJ_CQ,
 	SKR_OBJ_QP,
+	SKR_OBJ_SRQ,
 	SKR_OBJ_COUNT,
 };
 

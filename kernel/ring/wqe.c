@@ -102,6 +102,17 @@ void skr_wqe_take_send(const struct skr_ring *ring, u32 index,
 	wqe->status = skr_wqe_check(limits, wqe, entry + 1);
 }
 
+void skr_wqe_put_sges(struct skerry_sge *to, const struct ib_sge *from, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		to[i].addr = from[i].addr;
+		to[i].length = from[i].length;
+		to[i].lkey = from[i].lkey;
+	}
+}
+
 bool skr_wqe_take_recv(const struct skr_ring *ring, u32 index, u32 max_sge,
 		       struct skr_rwqe *wqe)
 {

@@ -112,6 +112,16 @@ void skr_wqe_take_send(const struct skr_ring *ring, u32 index,
 		       const struct skr_wqe_limits *limits, struct skr_swqe *wqe);
 
 /**
+ * skr_wqe_put_sges() - write a kernel consumer's memory into an entry
+ * @to: behind the entry's header
+ * @from: its list
+ * @n: entries
+ *
+ * Context: any.
+ */
+void skr_wqe_put_sges(struct skerry_sge *to, const struct ib_sge *from, int n);
+
+/**
  * skr_wqe_take_recv() - copy a receive request out of a ring
  * @ring: RQ
  * @index: the entry; skr_ring_ready() counted it

@@ -75,7 +75,7 @@ enum skr_drop skr_datagram_admit(const struct skr_qp *qp, const struct sk_buff *
 static bool skr_datagram_scatter(struct skr_qp *qp, struct sk_buff *skb,
 				 const struct skr_pkt *pkt)
 {
-	struct skr_rwqe *wqe = qp->rq.wqe;
+	struct skr_rwqe *wqe = qp->recv.wqe;
 	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->num_sge);
 	u8 grh[SKR_GRH_BYTES];
 
@@ -108,7 +108,7 @@ void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct s
 		return;
 	}
 	/* too long: nobody is told, and the receive request waits on (9.8.3.1) */
-	if (pkt->payload_bytes > skr_datagram_mtu(qp) || bytes > qp->rq.wqe->length) {
+	if (pkt->payload_bytes > skr_datagram_mtu(qp) || bytes > qp->recv.wqe->length) {
 		skr_count(qp->dev, SKR_CNT_RESP_LOCAL_LENGTH_ERROR);
 		return;
 	}

@@ -89,7 +89,6 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	kref_init(&qp->ref);
 	spin_lock_init(&qp->lock);
 	spin_lock_init(&qp->sq.post_lock);
-	spin_lock_init(&qp->rq.post_lock);
 	skb_queue_head_init(&qp->rx_req);
 	skb_queue_head_init(&qp->rx_rsp);
 	skr_reorder_init(&qp->early_req);

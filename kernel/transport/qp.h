@@ -25,6 +25,7 @@
 #include "../net/av.h"
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
+#include "../ring/srq.h"
 #include "../ring/wqe.h"
 #include "reorder.h"
 
@@ -97,27 +98,13 @@ struct skr_sq {
 };
 
 /**
- * struct skr_rq - receive queue
- * @ring: where user space or post_recv() writes requests
- * @shm: its memory
- * @max_sge: entries of memory a request may have
- * @max_wr: requests the user was promised
- * @cons: index of the next request to take
- * @wqe: copy of the request that is being filled
- * @busy: @wqe is in use
- * @post_lock: serializes post_recv() of kernel consumers; protects @posted
- * @posted: producer index of kernel consumers
+ * struct skr_recv - the receive request that is being filled
+ * @wqe: room for its copy
+ * @busy: there is one in @wqe
  */
-struct skr_rq {
-	struct skr_ring		ring;
-	struct skr_shm		*shm;
-	u32			max_sge;
-	u32			max_wr;
-	u32			cons;
-	struct skr_rwqe		*wqe;
-	bool			busy;
-	spinlock_t		post_lock;
-	u32			posted;
+struct skr_recv {
+	struct skr_rwqe	*wqe;
+	bool		busy;
 };
 
 /**
@@ -287,7 +274,10 @@ struct skr_qp_attr {
  * @attr: attributes
  * @av: address vector
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue; without a ring if there is @srq
+ * @srq: shared receive queue, or NULL; constant
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED has been raised
+ * @recv: receive request in use
  * @req: requester and completer
  * @resp: responder
  * @rx_req: requests received
@@ -321,6 +311,9 @@ struct skr_qp {
 	struct skr_av		av;
 	struct skr_sq		sq;
 	struct skr_rq		rq;
+	struct skr_srq		*srq;
+	bool			last_wqe;
+	struct skr_recv		recv;
 	struct skr_requester	req;
 	struct skr_responder	resp;
 	struct sk_buff_head	rx_req;
@@ -535,7 +528,7 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 
 /**
  * skr_complete_recv() - complete the receive request being filled
- * @qp: QP, locked; rq.busy
+ * @qp: QP, locked; recv.busy
  * @cqe: status, opcode, flags, byte_len and imm; the rest is filled in
  * @solicited: the sender asked for an event
  *
@@ -550,9 +543,9 @@ void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited
  * A request that an unreliable message did not complete is used again.
  *
  * Context: BH, @qp->lock held.
- * Return: 1 if rq.wqe is ready to be filled, 0 if none is posted, -EINVAL if
- *	the one posted is unusable: rq.busy is set and rq.wqe->wr_id valid then,
- *	or, if the ring itself makes no sense, rq.busy is not set.
+ * Return: 1 if recv.wqe is ready to be filled, 0 if none is posted, -EINVAL if
+ *	the one posted is unusable: recv.busy is set and recv.wqe->wr_id valid then,
+ *	or, if the ring itself makes no sense, recv.busy is not set.
  */
 int skr_take_recv(struct skr_qp *qp);
 

@@ -111,9 +111,9 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 			return verdict;
 		resp->received = 0;
 	}
-	if (pkt->payload_bytes > qp->rq.wqe->length - resp->received)
+	if (pkt->payload_bytes > qp->recv.wqe->length - resp->received)
 		return SKR_LOCAL_LEN;
-	sges = skr_qp_sges(qp, qp->rq.wqe->sge, qp->rq.wqe->num_sge);
+	sges = skr_qp_sges(qp, qp->recv.wqe->sge, qp->recv.wqe->num_sge);
 	if (!skr_sges_write_skb(&sges, resp->received, skb, pkt->hdr_bytes, pkt->payload_bytes))
 		return SKR_REM_OP;
 	if (pkt->flags & SKR_HAS_IETH && !skr_invalidate(&sges.who, pkt->ieth))
@@ -252,7 +252,7 @@ static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict, u32 psn)
 	if (skr_verdicts[verdict].counter >= 0)
 		skr_count(qp->dev, skr_verdicts[verdict].counter);
 	skr_resp_answer(qp, skr_verdicts[verdict].nak, psn);
-	if (qp->rq.busy)
+	if (qp->recv.busy)
 		skr_complete_recv(qp, &cqe, false);
 	else
 		skr_qp_event(qp, skr_verdicts[verdict].event);
@@ -353,7 +353,7 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		skr_reorder_purge(&qp->early_req);
 	} else if (verdict) {
 		/* a WRITE with immediate tells by the receive request it would use */
-		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->rq.busy)
+		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->recv.busy)
 			skr_take_recv(qp);
 		skr_resp_fail(qp, verdict, resp->epsn);
 	} else {

@@ -4,6 +4,7 @@
 #include "../mem/region.h"
 #include "../ring/cqe.h"
 #include "../ring/shm.h"
+#include "../ring/srq.h"
 #include "../transport/qp.h"
 #include "verbs.h"
 
@@ -38,6 +39,12 @@ const struct ib_device_ops skr_device_ops = {
 	.poll_cq = skr_poll_cq,
 	.req_notify_cq = skr_req_notify_cq,
 
+	.create_srq = skr_create_srq,
+	.modify_srq = skr_modify_srq,
+	.query_srq = skr_query_srq,
+	.destroy_srq = skr_destroy_srq,
+	.post_srq_recv = skr_post_srq_recv,
+
 	.create_qp = skr_create_qp,
 	.modify_qp = skr_modify_qp,
 	.query_qp = skr_query_qp,
@@ -65,5 +72,6 @@ const struct ib_device_ops skr_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ah, skr_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_mw, skr_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_cq, skr_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_srq, skr_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_qp, skr_ibqp, ibqp),
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "../transport/qp.h"
 
-#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
@@ -34,8 +33,6 @@ static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata
 	if (init->create_flags & ~(init->qp_type == IB_QPT_UD ?
 				   IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0))
 		return -EOPNOTSUPP;
-	if (init->srq)
-		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
 	if (cap->max_send_wr > SKR_MAX_QP_WR || cap->max_recv_wr > SKR_MAX_QP_WR ||
@@ -43,11 +40,6 @@ static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata
 	    cap->max_inline_data > SKR_MAX_INLINE)
 		return -EINVAL;
 	return 0;
-}
-
-static u32 skr_ring_depth(u32 wr)
-{
-	return roundup_pow_of_two(max(1U, wr));
 }
 
 static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
@@ -91,29 +83,27 @@ static void skr_qp_destroy_sq(struct skr_qp *qp)
 static int skr_qp_create_rq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
 			    struct ib_ucontext *ucontext, struct skerry_ring_info *info)
 {
-	u32 depth = skr_ring_depth(init->cap.max_recv_wr);
-	struct skr_rq *rq = &qp->rq;
+	u32 max_sge = init->cap.max_recv_sge;
+	int err = 0;
 
-	rq->max_sge = init->cap.max_recv_sge;
-	rq->max_wr = init->cap.max_recv_wr;
-	rq->wqe = kzalloc(struct_size(rq->wqe, sge, rq->max_sge), GFP_KERNEL_ACCOUNT);
-	if (!rq->wqe)
-		return -ENOMEM;
-	rq->shm = skr_shm_create(&rq->ring, ucontext, depth,
-				 sizeof(struct skerry_recv_wqe) +
-				 rq->max_sge * sizeof(struct skerry_sge), info);
-	if (IS_ERR(rq->shm)) {
-		kfree(rq->wqe);
-		return PTR_ERR(rq->shm);
+	if (init->srq) {
+		qp->srq = skr_srq(init->srq);
+		max_sge = qp->srq->rq.max_sge;
 	}
-	return 0;
+	qp->recv.wqe = kzalloc(struct_size(qp->recv.wqe, sge, max_sge), GFP_KERNEL_ACCOUNT);
+	if (!qp->recv.wqe)
+		return -ENOMEM;
+	if (!init->srq)
+		err = skr_rq_create(&qp->rq, ucontext, init->cap.max_recv_wr, max_sge, info);
+	if (err)
+		kfree(qp->recv.wqe);
+	return err;
 }
 
 static void skr_qp_destroy_rq(struct skr_qp *qp)
 {
-	skr_shm_destroy(qp->rq.shm);
-	qp->rq.ring.hdr = NULL;
-	kfree(qp->rq.wqe);
+	skr_rq_destroy(&qp->rq);
+	kfree(qp->recv.wqe);
 }
 
 int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
@@ -124,6 +114,10 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	struct skr_qp *qp;
 	int err;
 
+	if (init->srq) {
+		init->cap.max_recv_wr = 0;
+		init->cap.max_recv_sge = 0;
+	}
 	err = skr_qp_check_init(init, udata);
 	if (err)
 		return err;
@@ -222,6 +216,7 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
 	init->cap = attr->cap;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;

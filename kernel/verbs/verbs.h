@@ -90,6 +90,15 @@ int skr_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int skr_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
+/* srq.c */
+int skr_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
+int skr_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		   struct ib_udata *udata);
+int skr_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int skr_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int skr_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+
 /* qp.c */
 int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -51,10 +51,11 @@ static bool publish(struct skerry_wq *wq, uint32_t start, int ret)
  * EIO whatever the cause, as other verbs do for a device that has gone: ENOMEM
  * would invite the application to post the same work again.
  */
-static int kick_failed(struct ibv_qp *ibqp, int err)
+static int kick_failed(struct ibv_context *ibctx, const char *what,
+		       uint32_t number, int err)
 {
-	verbs_warn(verbs_get_ctx(ibqp->context),
-		   "QP %u: cannot enter the kernel: %d\n", ibqp->qp_num, err);
+	verbs_warn(verbs_get_ctx(ibctx), "%s %u: cannot enter the kernel: %d\n",
+		   what, number, err);
 	return EIO;
 }
 
@@ -112,7 +113,8 @@ static int post_sends(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 		if (unlikely(err)) {
 			*bad_wr = first;
-			return kick_failed(ibqp, err);
+			return kick_failed(ibqp->context, "QP", ibqp->qp_num,
+					   err);
 		}
 	}
 
@@ -164,20 +166,12 @@ static int post_one_recv(struct skerry_wq *rq, const struct ibv_recv_wr *wr)
 	return ret;
 }
 
-int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
-		     struct ibv_recv_wr **bad_wr)
+/* Return 0 or errno; *kick: the kernel has to be told */
+static int post_recvs(struct skerry_wq *rq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr, bool *kick)
 {
-	struct skerry_wq *rq = &to_sqp(ibqp)->rq;
-	struct ibv_recv_wr *first = wr;
-	struct ibv_recv_wr *none;
 	uint32_t start;
 	int ret = 0;
-	bool kick;
-
-	if (unlikely(ibqp->state == IBV_QPS_RESET || !rq->ring.hdr)) {
-		*bad_wr = wr;
-		return EINVAL;
-	}
 
 	pthread_spin_lock(&rq->lock);
 	start = rq->ring.index;
@@ -188,15 +182,60 @@ int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 			break;
 		}
 	}
-	kick = publish(rq, start, ret);
+	*kick = publish(rq, start, ret);
 	pthread_spin_unlock(&rq->lock);
+	return ret;
+}
 
+int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad_wr)
+{
+	struct skerry_wq *rq = &to_sqp(ibqp)->rq;
+	struct ibv_recv_wr *none;
+	bool kick;
+	int ret;
+
+	if (unlikely(ibqp->state == IBV_QPS_RESET || !rq->ring.hdr)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	ret = post_recvs(rq, wr, bad_wr, &kick);
 	if (kick) {
 		int err = ibv_cmd_post_recv(ibqp, NULL, &none);
 
 		if (unlikely(err)) {
-			*bad_wr = first;
-			return kick_failed(ibqp, err);
+			*bad_wr = wr;
+			return kick_failed(ibqp->context, "QP", ibqp->qp_num,
+					   err);
+		}
+	}
+
+	return ret;
+}
+
+/* The kernel needs to hear of no post; it only says so if the SRQ has gone. */
+int skerry_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr)
+{
+	struct skerry_wq *rq = &to_ssrq(ibsrq)->rq;
+	struct ibv_recv_wr *none;
+	bool kick;
+	int ret;
+
+	if (unlikely(!rq->ring.hdr)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	ret = post_recvs(rq, wr, bad_wr, &kick);
+	if (kick) {
+		int err = ibv_cmd_post_srq_recv(ibsrq, NULL, &none);
+
+		if (unlikely(err)) {
+			*bad_wr = wr;
+			return kick_failed(ibsrq->context, "SRQ",
+					   ibsrq->handle, err);
 		}
 	}
 

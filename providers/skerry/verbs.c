@@ -139,8 +139,7 @@ int skerry_destroy_ah(struct ibv_ah *ibah)
 	return 0;
 }
 
-/* Return 0 or errno; a ring that the kernel did not make is left out */
-static int map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
+int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
 		    const struct skerry_ring_info *info, size_t min_entry)
 {
 	void *map;
@@ -168,7 +167,7 @@ static int map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
 	return 0;
 }
 
-static void unmap_ring(struct skerry_ring *ring)
+void skerry_unmap_ring(struct skerry_ring *ring)
 {
 	if (ring->hdr)
 		munmap(ring->hdr, ring->map_bytes);
@@ -193,7 +192,7 @@ static struct skerry_cq *create_cq(struct ibv_context *ibctx, int cqe,
 	if (ret)
 		goto err_free;
 
-	ret = map_ring(ibctx, &cq->ring, &resp.ring, sizeof(struct skerry_cqe));
+	ret = skerry_map_ring(ibctx, &cq->ring, &resp.ring, sizeof(struct skerry_cqe));
 	if (!ret && !cq->ring.hdr)
 		ret = EINVAL;
 	if (ret)
@@ -257,7 +256,7 @@ int skerry_destroy_cq(struct ibv_cq *ibcq)
 	if (ret)
 		return ret;
 
-	unmap_ring(&cq->ring);
+	skerry_unmap_ring(&cq->ring);
 	pthread_spin_destroy(&cq->lock);
 	free(cq);
 	return 0;
@@ -277,12 +276,12 @@ static int map_queues(struct skerry_qp *qp,
 	if (send_data < cap->max_inline_data)
 		send_data = cap->max_inline_data;
 
-	ret = map_ring(ibctx, &qp->sq.ring, &resp->sq,
+	ret = skerry_map_ring(ibctx, &qp->sq.ring, &resp->sq,
 		       sizeof(struct skerry_send_wqe) + send_data);
 	if (ret)
 		return ret;
 
-	ret = map_ring(ibctx, &qp->rq.ring, &resp->rq,
+	ret = skerry_map_ring(ibctx, &qp->rq.ring, &resp->rq,
 		       sizeof(struct skerry_recv_wqe) + recv_data);
 	if (ret)
 		return ret;
@@ -305,8 +304,8 @@ static int map_queues(struct skerry_qp *qp,
 
 static void unmap_queues(struct skerry_qp *qp)
 {
-	unmap_ring(&qp->sq.ring);
-	unmap_ring(&qp->rq.ring);
+	skerry_unmap_ring(&qp->sq.ring);
+	skerry_unmap_ring(&qp->rq.ring);
 }
 
 struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,

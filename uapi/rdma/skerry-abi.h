@@ -7,11 +7,12 @@
  *
  * Rings
  * =====
- * A QP has a send ring (SQ) and a receive ring (RQ); a CQ has one ring. Each
- * is one mmap()able area: a struct skerry_ring_hdr at offset 0, then `depth`
- * entries of `entry_bytes` each from offset SKERRY_RING_ENTRIES on. `depth` is
- * a power of two. Indices run freely modulo 2^32; an entry's place is
- * index & (depth - 1). The ring holds prod - cons entries.
+ * A QP has a send ring (SQ) and a receive ring (RQ), which it may share with
+ * others (SRQ); a CQ has one ring. Each is one mmap()able area: a struct
+ * skerry_ring_hdr at offset 0, then `depth` entries of `entry_bytes` each from
+ * offset SKERRY_RING_ENTRIES on. `depth` is a power of two. Indices run freely
+ * modulo 2^32; an entry's place is index & (depth - 1). The ring holds
+ * prod - cons entries.
  *
  * SQ, RQ: user space produces, the kernel consumes.
  *	user	write the entry
@@ -28,7 +29,8 @@
  *		may use the place
  *	An SQ's need_kick is 0 while the kernel is going to look at the ring by
  *	itself. An RQ's is 1 only while its QP is in the error state, where
- *	work posted has to be flushed.
+ *	work posted has to be flushed. An SRQ's is 0 while the SRQ is there. All
+ *	are 1 once the device has gone: entering the kernel then says so.
  *
  * CQ: the kernel produces, user space consumes.
  *	kernel	write the entry
@@ -273,6 +275,24 @@ struct skerry_create_cq_resp {
 struct skerry_create_qp_resp {
 	struct skerry_ring_info sq;
 	struct skerry_ring_info rq;
+};
+
+/**
+ * struct skerry_create_srq_resp - answer to creating an SRQ
+ * @ring: its ring, entries are struct skerry_recv_wqe and their sge[]
+ */
+struct skerry_create_srq_resp {
+	struct skerry_ring_info ring;
+};
+
+/**
+ * struct skerry_modify_srq_req - what modifying an SRQ needs to change max_wr
+ * @ring_info_addr: where to write a struct skerry_ring_info that describes the
+ *	new ring. It has the same indices, and the entries that were posted;
+ *	nothing may be posted from the call on until the new ring is mapped
+ */
+struct skerry_modify_srq_req {
+	__aligned_u64	ring_info_addr;
 };
 
 /**
