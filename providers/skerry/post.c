@@ -174,6 +174,12 @@ static int post_recvs(struct skerry_wq *rq, struct ibv_recv_wr *wr,
 	int ret = 0;
 
 	pthread_spin_lock(&rq->lock);
+	if (unlikely(!rq->ring.hdr)) {
+		pthread_spin_unlock(&rq->lock);
+		*bad_wr = wr;
+		*kick = false;
+		return EINVAL;
+	}
 	start = rq->ring.index;
 	for (; wr; wr = wr->next) {
 		ret = post_one_recv(rq, wr);
@@ -195,7 +201,8 @@ int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	bool kick;
 	int ret;
 
-	if (unlikely(ibqp->state == IBV_QPS_RESET || !rq->ring.hdr)) {
+	/* A QP with an SRQ has no receive queue, and no lock of one */
+	if (unlikely(ibqp->state == IBV_QPS_RESET || ibqp->srq)) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
@@ -222,11 +229,6 @@ int skerry_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	struct ibv_recv_wr *none;
 	bool kick;
 	int ret;
-
-	if (unlikely(!rq->ring.hdr)) {
-		*bad_wr = wr;
-		return EINVAL;
-	}
 
 	ret = post_recvs(rq, wr, bad_wr, &kick);
 	if (kick) {

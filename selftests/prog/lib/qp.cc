@@ -17,6 +17,7 @@ Qp::Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq, co
 
 	init.send_cq = send_cq.get();
 	init.recv_cq = recv_cq.get();
+	init.srq = depth.srq;
 	init.cap = { depth.send, depth.recv, depth.send_sge, depth.recv_sge, depth.inline_bytes };
 	init.qp_type = IBV_QPT_RC;
 	init.sq_sig_all = depth.signal_all;

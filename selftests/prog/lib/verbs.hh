@@ -118,6 +118,7 @@ private:
 struct QpDepth {
 	uint32_t send = 64, recv = 64, send_sge = 4, recv_sge = 4, inline_bytes = 0;
 	bool signal_all = false;
+	ibv_srq *srq = nullptr;
 };
 
 /* what the peer has to know of a QP */
