@@ -86,6 +86,8 @@ static u32 skr_rx_crc(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 
 	skb_prepare_seq_read(skb, from, to, &state);
 	while ((n = skb_seq_read(done, &data, &state))) {
+		/* a block is not cut where the range ends */
+		n = min(n, to - from - done);
 		crc = skr_icrc_add(crc, data, n);
 		done += n;
 	}

@@ -285,6 +285,7 @@ struct skr_qp_attr {
  * @early_req: requests that overtook others
  * @early_rsp: responses that overtook others
  * @tx_packets: packets inside the local stack; atomic
+ * @tx_cpu: CPU that sent the last one
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
@@ -321,6 +322,7 @@ struct skr_qp {
 	struct skr_reorder	early_req;
 	struct skr_reorder	early_rsp;
 	atomic_t		tx_packets;
+	int			tx_cpu;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
@@ -737,6 +739,15 @@ enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
  * Context: BH, @qp->lock and dev->mr_srcu held.
  */
 void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/**
+ * skr_uc_gap() - give a missing packet up
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ * Return: true if packets that were held may be taken now.
+ */
+bool skr_uc_gap(struct skr_qp *qp);
 
 /* datagram.c: UD and QP 1 */
 

@@ -131,6 +131,15 @@ static bool skr_step_responses(struct skr_qp *qp)
 	return true;
 }
 
+/* Nothing more has come. Return: true if what was held may be taken now. */
+static bool skr_step_gap(struct skr_qp *qp)
+{
+	if (qp->trans == SKR_TRANS_UC)
+		return skr_uc_gap(qp);
+	skr_responder_gap(qp);
+	return false;
+}
+
 /* Requests wait while a READ is being answered: its responses come first. */
 static bool skr_step_requests(struct skr_qp *qp)
 {
@@ -151,7 +160,8 @@ static bool skr_step_requests(struct skr_qp *qp)
 		if (fresh)
 			skb = skb_dequeue(&qp->rx_req);
 		if (!skb) {
-			skr_responder_gap(qp);
+			if (skr_step_gap(qp))
+				continue;
 			more = false;
 			break;
 		}
