@@ -153,14 +153,14 @@ static inline bool skr_cc_timer(struct skr_cc *cc, __u64 now)
 }
 
 /**
- * skr_cc_view() - show a flow
+ * skr_cc_show() - show a flow
  * @cc: flow
  * @now: nanoseconds
  * @view: what is shown
  *
  * Context: any; the caller serializes.
  */
-static inline void skr_cc_view(const struct skr_cc *cc, __u64 now, struct skr_cc_view *view)
+static inline void skr_cc_show(const struct skr_cc *cc, __u64 now, struct skr_cc_view *view)
 {
 	cc->ops->view(cc, now, view);
 }

@@ -235,7 +235,7 @@ static void skr_dcqcn_increase(struct skr_cc *cc, __u16 *stage)
 	cc->rate = min((cc->rate + rp->target + 1) / 2, max_rate);
 	if (*stage < U16_MAX)
 		(*stage)++;
-	if (cc->rate < max_rate)
+	if (cc->rate < max_rate || rp->cut_due)
 		return;
 	rp->limited = false;
 	cc->rate = cc->line_rate;
