@@ -22,7 +22,7 @@ DECLARE_DRV_CMD(uskerry_create_ah, IB_USER_VERBS_CMD_CREATE_AH,
 		empty, skerry_create_ah_resp);
 DECLARE_DRV_CMD(uskerry_create_cq, IB_USER_VERBS_CMD_CREATE_CQ,
 		empty, skerry_create_cq_resp);
-DECLARE_DRV_CMD(uskerry_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
+DECLARE_DRV_CMD(uskerry_create_qp_ex, IB_USER_VERBS_EX_CMD_CREATE_QP,
 		empty, skerry_create_qp_resp);
 
 struct skerry_device {
