@@ -26,7 +26,7 @@ DECLARE_DRV_CMD(uskerry_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
 		empty, skerry_create_srq_resp);
 DECLARE_DRV_CMD(uskerry_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
 		skerry_modify_srq_req, empty);
-DECLARE_DRV_CMD(uskerry_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
+DECLARE_DRV_CMD(uskerry_create_qp_ex, IB_USER_VERBS_EX_CMD_CREATE_QP,
 		empty, skerry_create_qp_resp);
 
 struct skerry_device {

@@ -311,8 +311,8 @@ static void unmap_queues(struct skerry_qp *qp)
 struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 				   struct ibv_qp_init_attr_ex *attr)
 {
-	struct uskerry_create_qp_resp resp = {};
-	struct ibv_create_qp cmd = {};
+	struct uskerry_create_qp_ex_resp resp = {};
+	struct ibv_create_qp_ex cmd = {};
 	struct skerry_qp *qp;
 	int ret;
 
@@ -326,8 +326,8 @@ struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 	if (!qp)
 		return NULL;
 
-	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, attr, &cmd, sizeof(cmd),
-				   &resp.ibv_resp, sizeof(resp));
+	ret = ibv_cmd_create_qp_ex2(ibctx, &qp->vqp, attr, &cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		goto err_free;
 
