@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "device.h"
 
+#include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
 #include <linux/utsname.h>
 #include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
 
+#include "debug.h"
 #include "net/netns.h"
 #include "transport/mgroup.h"
 #include "verbs/verbs.h"
@@ -15,6 +17,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
+	skr_debug_remove(dev);
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
 	WARN_ON(!xa_empty(&dev->mrs));
@@ -25,6 +28,26 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 	free_percpu(dev->stats);
 	/* from here on the namespace may go */
 	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+void skr_device_read_speed(struct skr_dev *dev)
+{
+	struct ethtool_link_ksettings link = {};
+
+	ASSERT_RTNL();
+	if (__ethtool_get_link_ksettings(dev->ndev, &link) ||
+	    link.base.speed == (u32)SPEED_UNKNOWN || !link.base.speed)
+		link.base.speed = SPEED_1000;
+	WRITE_ONCE(dev->cc.mbps, link.base.speed);
+}
+
+static void skr_device_init_cc(struct skr_dev *dev)
+{
+	rtnl_lock();
+	skr_device_read_speed(dev);
+	rtnl_unlock();
+	dev->cc.ops = &skr_cc_dcqcn;
+	skr_cc_params_preset(&dev->cc.params, SKR_CC_SCALED, dev->cc.mbps);
 }
 
 static const struct ib_device_ops skr_dealloc_ops = {
@@ -107,6 +130,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	err = ib_device_set_netdev(&dev->ibdev, ndev, SKR_PORT);
 	if (err)
 		goto err_dealloc;
+	skr_device_init_cc(dev);
 	err = skr_netns_add(dev);
 	if (err)
 		goto err_dealloc;
@@ -114,6 +138,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	err = ib_register_device(&dev->ibdev, name, NULL);
 	if (err)
 		goto err_dealloc;
+	skr_debug_add(dev);
 	return skr_device_check_alive(ndev);
 
 err_dealloc:

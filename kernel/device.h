@@ -14,6 +14,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/skerry-abi.h>
 
+#include "cc/cc.h"
 #include "wire/pkt.h"
 
 /* Limits that query_device reports and that are enforced at creation */
@@ -81,6 +82,11 @@ struct skr_groups;
  * @SKR_CNT_RESP_CQE_FLUSH_ERROR: flushed receive completions
  * @SKR_CNT_CQ_OVERRUN: completion queues that overran
  * @SKR_CNT_LINK_DOWNED: how often the port went down
+ * @SKR_CNT_NP_ECN_MARKED: packets that came in marked as having met congestion
+ * @SKR_CNT_NP_CNP_SENT: CNPs sent for them
+ * @SKR_CNT_RP_CNP_HANDLED: CNPs that reached the congestion control of a QP
+ * @SKR_CNT_RP_CNP_IGNORED: CNPs that came from elsewhere than the QP's peer, or
+ *	to a QP without congestion control, or to none
  * @SKR_CNT_COUNT: number of counters
  */
 enum skr_counter {
@@ -112,6 +118,10 @@ enum skr_counter {
 	SKR_CNT_RESP_CQE_FLUSH_ERROR,
 	SKR_CNT_CQ_OVERRUN,
 	SKR_CNT_LINK_DOWNED,
+	SKR_CNT_NP_ECN_MARKED,
+	SKR_CNT_NP_CNP_SENT,
+	SKR_CNT_RP_CNP_HANDLED,
+	SKR_CNT_RP_CNP_IGNORED,
 	SKR_CNT_COUNT,
 };
 
@@ -140,6 +150,39 @@ enum skr_object {
 };
 
 /**
+ * enum skr_cnp_pacing - what np_min_time_between_cnps is the distance of
+ * @SKR_CNP_PER_QP: two CNPs of a QP
+ * @SKR_CNP_PER_DEST: two CNPs to an address
+ * @SKR_CNP_PER_PORT: two CNPs
+ */
+enum skr_cnp_pacing {
+	SKR_CNP_PER_QP,
+	SKR_CNP_PER_DEST,
+	SKR_CNP_PER_PORT,
+};
+
+/* Addresses that SKR_CNP_PER_DEST tells apart; others share */
+#define SKR_CNP_DESTS	256
+
+/**
+ * struct skr_congestion - congestion control of a device
+ * @ops: algorithm that QPs begin with when they connect
+ * @params: its parameters
+ * @cnp_pacing: enum skr_cnp_pacing
+ * @mbps: speed of the port; written under rtnl
+ * @cnp_sent: nanoseconds, the last CNP by hash of the address, or all in [0]
+ * @dir: in debugfs
+ */
+struct skr_congestion {
+	const struct skr_cc_ops	*ops;
+	struct skr_cc_params	params;
+	u32			cnp_pacing;
+	u32			mbps;
+	atomic64_t		cnp_sent[SKR_CNP_DESTS];
+	struct dentry		*dir;
+};
+
+/**
  * struct skr_dev - an RDMA device on top of a netdev
  * @ibdev: ib_core's part; freed by it
  * @ndev: the netdev; held from link add until the sockets are released
@@ -156,6 +199,7 @@ enum skr_object {
  * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
  * @stats: counters
+ * @cc: congestion control
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
  */
@@ -173,6 +217,7 @@ struct skr_dev {
 	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
 	struct skr_stats __percpu *stats;
+	struct skr_congestion	cc;
 	bool			port_active;
 	struct list_head	node;
 };
@@ -251,5 +296,13 @@ static inline void skr_object_put(struct skr_dev *dev, enum skr_object kind)
  * Return: 0 or a negative errno; nothing is left behind then.
  */
 int skr_device_add(const char *name, struct net_device *ndev);
+
+/**
+ * skr_device_read_speed() - look how fast the port is
+ * @dev: device
+ *
+ * Context: process, under rtnl.
+ */
+void skr_device_read_speed(struct skr_dev *dev);
 
 #endif /* SKR_DEVICE_H */

@@ -68,7 +68,7 @@ static void skr_push_ipv4(struct sk_buff *skb, const struct skr_av *av, struct n
 	*ip = (struct iphdr) {
 		.version = 4,
 		.ihl = 5,
-		.tos = av->tclass,
+		.tos = av->tclass | av->ecn,
 		.tot_len = htons(skb->len),
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
@@ -85,7 +85,7 @@ static void skr_push_ipv6(struct sk_buff *skb, const struct skr_av *av)
 
 	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip, av->tclass, htonl(av->flow_label));
+	ip6_flow_hdr(ip, av->tclass | av->ecn, htonl(av->flow_label));
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = av->hop_limit;

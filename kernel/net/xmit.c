@@ -50,6 +50,7 @@ enum skr_tx skr_xmit(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb
 	}
 	trace_skr_tx(dev, skb->data);
 	skr_rocev2_push(skb, av, dev->net);
+	skb->priority = av->prio;
 	skr_xmit_icrc(skb, av, hdr_bytes);
 
 	rcu_read_lock();

@@ -5,6 +5,7 @@
  */
 #include "qp.h"
 
+#include <net/inet_ecn.h>
 #include <rdma/ib_addr.h>
 
 #include "../net/dest.h"
@@ -34,6 +35,7 @@ static int skr_datagram_send_to(struct skr_qp *qp, const struct skr_swqe *wqe, s
 	if (wqe->req.flags & SKERRY_SEND_SOLICITED)
 		pkt.bth_flags = SKR_BTH_SE;
 	/* a source port for each flow: the address handle knows no QP numbers */
+	av->ecn = READ_ONCE(qp->dev->cc.ops)->marks ? INET_ECN_ECT_0 : 0;
 	av->sport = rdma_get_udp_sport(av->flow_label, qp->qpn, pkt.qpn);
 	skb = skr_send_alloc(qp, &pkt, &payload);
 	if (!skb)

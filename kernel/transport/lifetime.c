@@ -68,6 +68,18 @@ static void skr_qp_event_work(struct work_struct *work)
 	}
 }
 
+void skr_qp_for_each(struct skr_dev *dev, void (*look)(struct skr_qp *qp, void *arg), void *arg)
+{
+	unsigned long qpn;
+	struct skr_qp *qp;
+
+	rcu_read_lock();
+	xa_for_each(&skr_qps, qpn, qp)
+		if (qp->dev == dev)
+			look(qp, arg);
+	rcu_read_unlock();
+}
+
 void skr_qp_event(struct skr_qp *qp, enum ib_event_type event)
 {
 	lockdep_assert_held(&qp->lock);

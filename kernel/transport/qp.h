@@ -27,6 +27,7 @@
 #include "../ring/ring.h"
 #include "../ring/srq.h"
 #include "../ring/wqe.h"
+#include "flow.h"
 #include "reorder.h"
 
 /*
@@ -286,6 +287,7 @@ struct skr_qp_attr {
  * @early_rsp: responses that overtook others
  * @tx_packets: packets inside the local stack; atomic
  * @tx_cpu: CPU that sent the last one
+ * @flow: its rate
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
@@ -323,6 +325,7 @@ struct skr_qp {
 	struct skr_reorder	early_rsp;
 	atomic_t		tx_packets;
 	int			tx_cpu;
+	struct skr_flow		flow;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
@@ -451,6 +454,16 @@ void skr_qp_put(struct skr_qp *qp);
  * Return: the QP, valid under RCU, or NULL.
  */
 struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn);
+
+/**
+ * skr_qp_for_each() - look at all QPs of a device
+ * @dev: device
+ * @look: called for each, with @arg, under RCU
+ * @arg: see @look
+ *
+ * Context: process.
+ */
+void skr_qp_for_each(struct skr_dev *dev, void (*look)(struct skr_qp *qp, void *arg), void *arg);
 
 /**
  * skr_qp_event() - raise an asynchronous event soon
@@ -865,6 +878,55 @@ int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
  * Return: true if it must not send more now.
  */
 bool skr_tx_full(struct skr_qp *qp);
+
+/* flow.c */
+
+/**
+ * skr_flow_start() - begin at the port's speed
+ * @qp: QP, locked, with its address
+ *
+ * Context: process, @qp->lock held.
+ */
+void skr_flow_start(struct skr_qp *qp);
+
+/**
+ * skr_flow_blocked() - must the QP send no data now?
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again
+ *	when it may.
+ * Return: true if it must wait.
+ */
+bool skr_flow_blocked(struct skr_qp *qp);
+
+/**
+ * skr_flow_sent() - data was sent
+ * @qp: QP, locked
+ * @bytes: from the BTH to the ICRC
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_flow_sent(struct skr_qp *qp, u32 bytes);
+
+/**
+ * skr_flow_cnp() - a CNP came from the peer
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_flow_cnp(struct skr_qp *qp);
+
+/* cnp.c */
+
+/**
+ * skr_cnp_look() - answer a packet that met congestion
+ * @qp: QP, locked
+ * @skb: the packet
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_cnp_look(struct skr_qp *qp, const struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /* timer.c */
 

@@ -298,7 +298,8 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 		return skr_req_fail(qp, wqe, wqe->status);
 	if (wqe->op->flags & SKR_SOP_LOCAL)
 		return skr_req_local(qp, wqe);
-	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp))
+	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp) ||
+	    skr_flow_blocked(qp))
 		return SKR_REQ_BLOCKED;
 
 	done = skr_psn_diff(qp->req.psn, wqe->first_psn);

@@ -412,7 +412,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget)
 	while (qp->resp.reading.active) {
 		if (!budget--)
 			return true;
-		if (skr_tx_full(qp))
+		if (skr_tx_full(qp) || skr_flow_blocked(qp))
 			return false;
 		err = skr_resp_read_one(qp);
 		if (err == -EACCES) {

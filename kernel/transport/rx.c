@@ -24,7 +24,8 @@ static enum skr_drop skr_rx_check_qp(const struct skr_qp *qp, const struct skr_p
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
 
-	if ((pkt->opcode & SKR_TRANS_MASK) != qp->trans)
+	if ((pkt->opcode & SKR_TRANS_MASK) != qp->trans &&
+	    (pkt->opcode != SKR_OPCODE_CNP || qp->trans == SKR_TRANS_UD))
 		return SKR_DROP_TYPE;
 	if (state < IB_QPS_RTR || state > IB_QPS_SQE)
 		return SKR_DROP_STATE;
@@ -138,6 +139,13 @@ static enum skr_drop skr_rx_dispatch(struct sk_buff *skb, struct skr_pkt *pkt)
 	return SKR_DROP_NONE;
 }
 
+static void skr_rx_count_drop(struct skr_dev *dev, const struct skr_pkt *pkt, enum skr_drop drop)
+{
+	skr_count(dev, SKR_CNT_RX_DROP + drop);
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		skr_count(dev, SKR_CNT_RP_CNP_IGNORED);
+}
+
 void skr_rx(struct sk_buff *skb)
 {
 	struct skr_pkt pkt = {};
@@ -147,7 +155,7 @@ void skr_rx(struct sk_buff *skb)
 	if (!drop)
 		return;
 	if (skr_rx_cb(skb)->dev)
-		skr_count(skr_rx_cb(skb)->dev, SKR_CNT_RX_DROP + drop);
+		skr_rx_count_drop(skr_rx_cb(skb)->dev, &pkt, drop);
 	trace_skr_rx_drop(skr_rx_cb(skb)->dev, &pkt, drop);
 	kfree_skb(skb);
 }

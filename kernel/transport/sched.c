@@ -69,7 +69,9 @@ static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb,
 
 static void skr_rx_take(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	if (qp->trans == SKR_TRANS_UD)
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		skr_flow_cnp(qp);
+	else if (qp->trans == SKR_TRANS_UD)
 		skr_datagram_receive(qp, skb, pkt);
 	else if (qp->trans == SKR_TRANS_UC)
 		skr_uc_receive(qp, skb, pkt);
@@ -100,9 +102,12 @@ static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
 		skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
 	if (drop) {
 		trace_skr_rx_drop(qp->dev, &pkt, drop);
+		if (pkt.opcode == SKR_OPCODE_CNP)
+			skr_count(qp->dev, SKR_CNT_RP_CNP_IGNORED);
 		goto free;
 	}
 	if (fresh) {
+		skr_cnp_look(qp, skb, &pkt);
 		skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
 		trace_skr_rx(qp->dev, &pkt);
 	}

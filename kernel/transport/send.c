@@ -72,14 +72,18 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
 int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
 		const struct skr_pkt *pkt)
 {
+	u32 hdr_bytes = skr_opcodes[pkt->opcode].hdr_bytes;
+
 	lockdep_assert_held(&qp->lock);
 	kref_get(&qp->ref);
 	atomic_inc(&qp->tx_packets);
 	qp->tx_cpu = smp_processor_id();
 	skb_shinfo(skb)->destructor_arg = qp;
 	skb->destructor = skr_send_done;
-	if (skr_xmit(qp->dev, av, skb, skr_opcodes[pkt->opcode].hdr_bytes) == SKR_TX_CONGESTED)
+	if (skr_xmit(qp->dev, av, skb, hdr_bytes) == SKR_TX_CONGESTED)
 		return -EAGAIN;
+	if (pkt->payload_bytes)
+		skr_flow_sent(qp, hdr_bytes + pkt->payload_bytes + pkt->pad + SKR_ICRC_BYTES);
 	return 0;
 }
 

@@ -43,6 +43,10 @@ static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
 	[SKR_CNT_RESP_CQE_FLUSH_ERROR].name = "resp_cqe_flush_error",
 	[SKR_CNT_CQ_OVERRUN].name = "cq_overrun",
 	[SKR_CNT_LINK_DOWNED].name = "link_downed",
+	[SKR_CNT_NP_ECN_MARKED].name = "np_ecn_marked_roce_packets",
+	[SKR_CNT_NP_CNP_SENT].name = "np_cnp_sent",
+	[SKR_CNT_RP_CNP_HANDLED].name = "rp_cnp_handled",
+	[SKR_CNT_RP_CNP_IGNORED].name = "rp_cnp_ignored",
 };
 
 /* The sum of all CPUs' shares */

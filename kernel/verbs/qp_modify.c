@@ -146,6 +146,7 @@ static int skr_modify_locked(struct skr_qp *qp, struct ib_qp_attr *attr, int mas
 		qp->av = *av;
 		qp->attr.ah = attr->ah_attr;
 		qp->attr.ah.grh.sgid_attr = NULL;	/* the core keeps it */
+		skr_flow_start(qp);
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
