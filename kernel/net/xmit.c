@@ -84,11 +84,14 @@ static u32 skr_rx_crc(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 	if (to <= skb_headlen(skb))
 		return skr_icrc_add(crc, skb->data + from, to - from);
 
+	/* a piece that it finds may reach beyond the end */
 	skb_prepare_seq_read(skb, from, to, &state);
-	while ((n = skb_seq_read(done, &data, &state))) {
+	while (done < to - from && (n = skb_seq_read(done, &data, &state))) {
+		n = min(n, to - from - done);
 		crc = skr_icrc_add(crc, data, n);
 		done += n;
 	}
+	skb_abort_seq_read(&state);
 	return crc;
 }
 
