@@ -23,6 +23,7 @@
 #include "../device.h"
 #include "../mem/copy.h"
 #include "../net/av.h"
+#include "../net/batch.h"
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
 #include "../ring/wqe.h"
@@ -43,11 +44,14 @@
 #define SKR_ACKREQ_EVERY	32
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
 #define SKR_TIMEOUT_BACKOFF	2
-/* Packets of one QP inside the local stack, and where sending goes on */
+/* What a QP has inside the local stack, in units, and where sending goes on */
+#define SKR_TX_UNIT		4200U	/* bytes: a packet, or so much of a super-packet */
 #define SKR_TX_HIGH		64
 #define SKR_TX_LOW		32
 /* Packets that may wait for a QP's lock, per direction */
 #define SKR_RX_BACKLOG		2048
+/* ... of super-packets so many times less */
+#define SKR_RX_SUPER		16
 /* Units of work in one step under the lock: packets in, packets out, flushes */
 #define SKR_STEP_BUDGET		64
 /* Steps in one run before a worker goes on */
@@ -121,6 +125,20 @@ struct skr_rq {
 };
 
 /**
+ * struct skr_req_mark - a place to go back to if packets could not leave
+ * @psn: requester's psn
+ * @top_psn: requester's top_psn
+ * @cur: send queue's cur
+ * @rd_tail: requester's rd_tail
+ */
+struct skr_req_mark {
+	u32	psn;
+	u32	top_psn;
+	u32	cur;
+	u8	rd_tail;
+};
+
+/**
  * struct skr_requester - the sending side of requests
  * @psn: PSN of the next packet
  * @una_psn: oldest PSN that is not acknowledged
@@ -137,6 +155,7 @@ struct skr_rq {
  * @rd_head: index of the oldest in @rd_end
  * @rd_tail: index after the newest; free-running
  * @ack_deadline: when the peer must have answered
+ * @mark: where the packets begin that wait to be sent
  */
 struct skr_requester {
 	u32	psn;
@@ -153,6 +172,7 @@ struct skr_requester {
 	u8	rd_head;
 	u8	rd_tail;
 	ktime_t	ack_deadline;
+	struct skr_req_mark mark;
 };
 
 /**
@@ -209,6 +229,7 @@ struct skr_reading {
  * @rkey: WRITE: key
  * @left: WRITE: bytes to come
  * @reading: READ being answered
+ * @reading_mark: @reading as it was before the responses that wait to be sent
  * @saved: last READ and atomic requests, a ring of max_dest_rd_atomic
  * @saved_next: where the next one goes
  */
@@ -226,6 +247,7 @@ struct skr_responder {
 	u32			rkey;
 	u32			left;
 	struct skr_reading	reading;
+	struct skr_reading	reading_mark;
 	struct skr_saved	*saved;
 	u32			saved_next;
 };
@@ -290,9 +312,11 @@ struct skr_qp_attr {
  * @resp: responder
  * @rx_req: requests received
  * @rx_rsp: responses received
+ * @cur_req: the one in work, whose packets before the one at hand are done; or NULL
+ * @cur_rsp: the same of @rx_rsp
  * @early_req: requests that overtook others
  * @early_rsp: responses that overtook others
- * @tx_packets: packets inside the local stack; atomic
+ * @tx_units: what is inside the local stack, see SKR_TX_UNIT; atomic
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
@@ -321,9 +345,11 @@ struct skr_qp {
 	struct skr_responder	resp;
 	struct sk_buff_head	rx_req;
 	struct sk_buff_head	rx_rsp;
+	struct sk_buff		*cur_req;
+	struct sk_buff		*cur_rsp;
 	struct skr_reorder	early_req;
 	struct skr_reorder	early_rsp;
-	atomic_t		tx_packets;
+	atomic_t		tx_units;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
@@ -581,12 +607,13 @@ void skr_requester_rewind(struct skr_qp *qp);
 /**
  * skr_completer() - take a response
  * @qp: QP, locked
- * @skb: the packet; not consumed
+ * @skb: the packet, the one at hand of a super-packet; not consumed
  * @pkt: its facts
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if it came too early: what follows it in @skb need not be given.
  */
-void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+bool skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
  * skr_completer_gap() - ask again for responses that are missing for long
@@ -607,12 +634,13 @@ void skr_completer_timeout(struct skr_qp *qp);
 /**
  * skr_responder() - take a request
  * @qp: QP, locked
- * @skb: the packet; not consumed
+ * @skb: the packet, the one at hand of a super-packet; not consumed
  * @pkt: its facts
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if it came too early: what follows it in @skb need not be given.
  */
-void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
  * skr_responder_ack() - send the ACK that is due, if one is
@@ -672,30 +700,50 @@ void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt);
 /* send.c: packets out */
 
 /**
- * skr_send_alloc() - begin a packet of a QP
+ * skr_send_begin() - begin a packet of a QP
  * @qp: QP, locked
+ * @out: packets that wait to be sent; what the new one cannot join is sent
  * @pkt: facts for its headers; P_Key, QP number and pad are filled in here
- * @payload: set to where @pkt->payload_bytes bytes of payload go; may be NULL
- *	if there are none
  *
- * Context: BH, @qp->lock held.
- * Return: the packet, headers and pad written, or NULL without memory.
+ * Context: BH, @qp->lock held. skr_send_end() or skr_batch_cancel() follows.
+ * Return: where @pkt->payload_bytes bytes of payload go, headers and pad being
+ *	written; -EAGAIN if the local stack was full: none of the packets of @out
+ *	were sent; or -ENOMEM.
  */
-struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **payload);
+void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
 
 /**
- * skr_send() - send a packet of a QP
- * @qp: QP, locked
- * @skb: from skr_send_alloc(), payload written; consumed
+ * skr_send_end() - the payload is written
+ * @out: where the packet was begun
  * @pkt: as given there
  *
- * Context: BH, @qp->lock held.
- * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
+ * Context: BH, the QP's lock held.
  */
-int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+void skr_send_end(struct skr_batch *out, const struct skr_pkt *pkt);
 
 /**
- * skr_send_plain() - send a packet that has no payload
+ * skr_send_batched() - begin and end a packet that has no payload
+ * @qp: QP, locked
+ * @out: packets that wait to be sent
+ * @pkt: facts for its headers
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0 or an error of skr_send_begin().
+ */
+int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
+
+/**
+ * skr_send_flush() - send the packets that wait
+ * @qp: QP, locked
+ * @out: packets, may be none; empty afterwards
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, or -EAGAIN if the local stack was full: none of them was sent.
+ */
+int skr_send_flush(struct skr_qp *qp, struct skr_batch *out);
+
+/**
+ * skr_send_plain() - send a packet that has no payload, at once
  * @qp: QP, locked
  * @pkt: facts for its headers
  *

@@ -124,7 +124,8 @@ static bool skr_req_ackreq(const struct skr_requester *req, bool last)
 }
 
 /* A packet of a SEND or WRITE. Return: 0 or a negative errno. */
-static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset)
+static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe,
+			     u32 offset)
 {
 	u32 bytes = min(wqe->length - offset, qp->attr.mtu);
 	bool last = offset + bytes == wqe->length;
@@ -139,19 +140,19 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 		.imm = wqe->req.imm,
 		.ieth = wqe->req.inv_rkey,
 	};
-	struct sk_buff *skb;
 	void *payload;
 
 	if (last && wqe->req.flags & SKERRY_SEND_SOLICITED)
 		pkt.bth_flags = SKR_BTH_SE;
-	skb = skr_send_alloc(qp, &pkt, &payload);
-	if (!skb)
-		return -ENOMEM;
+	payload = skr_send_begin(qp, out, &pkt);
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
 	if (!skr_req_payload(qp, wqe, offset, payload, bytes)) {
-		kfree_skb(skb);
+		skr_batch_cancel(out);
 		return -EFAULT;
 	}
-	return skr_send(qp, skb, &pkt);
+	skr_send_end(out, &pkt);
+	return 0;
 }
 
 /*
@@ -168,7 +169,8 @@ static u32 skr_req_read_packets(const struct skr_qp *qp, const struct skr_swqe *
 }
 
 /* A READ request from @offset on. */
-static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset, u32 packets)
+static int skr_req_send_read(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe,
+			     u32 offset, u32 packets)
 {
 	struct skr_pkt pkt = {
 		.opcode = SKR_TRANS_RC | SKR_READ_REQUEST,
@@ -179,10 +181,10 @@ static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 		.dmalen = min_t(u64, wqe->length - offset, (u64)packets * qp->attr.mtu),
 	};
 
-	return skr_send_plain(qp, &pkt);
+	return skr_send_batched(qp, out, &pkt);
 }
 
-static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
+static int skr_req_send_atomic(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe)
 {
 	bool cas = wqe->req.opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 	struct skr_pkt pkt = {
@@ -195,14 +197,22 @@ static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
 		.compare = cas ? wqe->req.atomic.compare_add : 0,
 	};
 
-	return skr_send_plain(qp, &pkt);
+	return skr_send_batched(qp, out, &pkt);
 }
 
-/* A packet left: @packets PSNs are used. */
-static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
+/* A packet waits to leave: @packets PSNs are used. */
+static void skr_req_sent(struct skr_qp *qp, const struct skr_batch *out, struct skr_swqe *wqe,
+			 u32 packets)
 {
 	struct skr_requester *req = &qp->req;
 
+	if (out->packets == 1)
+		req->mark = (struct skr_req_mark) {
+			.psn = req->psn,
+			.top_psn = req->top_psn,
+			.cur = qp->sq.cur,
+			.rd_tail = req->rd_tail,
+		};
 	if (skr_psn_diff(req->psn, req->top_psn) < 0)
 		skr_count(qp->dev, SKR_CNT_RETRANSMITS);
 	if (req->psn == req->una_psn)
@@ -216,6 +226,19 @@ static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
 		qp->sq.cur++;
 }
 
+/* Back-pressure: the packets that waited did not leave. The same again, shortly. */
+static void skr_req_refused(struct skr_qp *qp)
+{
+	struct skr_requester *req = &qp->req;
+
+	req->psn = req->mark.psn;
+	req->top_psn = req->mark.top_psn;
+	req->rd_tail = req->mark.rd_tail;
+	qp->sq.cur = req->mark.cur;
+	skr_timer_wait(qp, SKR_CONGESTED_NS);
+	skr_timer_waiting(qp);
+}
+
 /* The request cannot go on. Those before it complete first. */
 static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe, u8 status)
 {
@@ -225,7 +248,7 @@ static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe
 	return SKR_REQ_BLOCKED;
 }
 
-static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
+static enum skr_req_verdict skr_req_one(struct skr_qp *qp, struct skr_batch *out)
 {
 	struct skr_swqe *wqe = skr_req_next(qp);
 	u32 packets = 1;
@@ -242,21 +265,23 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 	done = skr_psn_diff(qp->req.psn, wqe->first_psn);
 	if (wqe->op->flags & SKR_SOP_READ) {
 		packets = skr_req_read_packets(qp, wqe, done);
-		err = skr_req_send_read(qp, wqe, done * qp->attr.mtu, packets);
+		err = skr_req_send_read(qp, out, wqe, done * qp->attr.mtu, packets);
 	} else if (wqe->op->flags & SKR_SOP_ATOMIC) {
-		err = skr_req_send_atomic(qp, wqe);
+		err = skr_req_send_atomic(qp, out, wqe);
 	} else {
-		err = skr_req_send_data(qp, wqe, done * qp->attr.mtu);
+		err = skr_req_send_data(qp, out, wqe, done * qp->attr.mtu);
 	}
 
 	switch (err) {
 	case 0:
-		skr_req_sent(qp, wqe, packets);
+		skr_req_sent(qp, out, wqe, packets);
 		return SKR_REQ_SENT;
 	case -EFAULT:
 		return skr_req_fail(qp, wqe, IB_WC_LOC_PROT_ERR);
+	case -EAGAIN:
+		skr_req_refused(qp);
+		return SKR_REQ_BLOCKED;
 	default:
-		/* back-pressure: the same packet again, shortly */
 		skr_timer_wait(qp, SKR_CONGESTED_NS);
 		skr_timer_waiting(qp);
 		return SKR_REQ_BLOCKED;
@@ -276,21 +301,14 @@ static void skr_req_drained(struct skr_qp *qp)
 		skr_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
-bool skr_requester(struct skr_qp *qp, int budget)
+/* Collect packets. Return: true if more could be sent at once. */
+static bool skr_req_collect(struct skr_qp *qp, struct skr_batch *out, int budget)
 {
 	struct skr_sq *sq = &qp->sq;
 	enum skr_req_verdict verdict;
 
-	lockdep_assert_held(&qp->lock);
-	skr_req_drained(qp);
-	if (skr_timer_waiting(qp))
-		return false;
-	if (sq->idle) {
-		sq->idle = false;
-		skr_ring_no_kick(&sq->ring);
-	}
 	while (budget--) {
-		verdict = skr_req_one(qp);
+		verdict = skr_req_one(qp, out);
 		if (verdict == SKR_REQ_BLOCKED)
 			return false;
 		if (verdict == SKR_REQ_SENT)
@@ -304,6 +322,29 @@ bool skr_requester(struct skr_qp *qp, int budget)
 		skr_ring_no_kick(&sq->ring);
 	}
 	return true;
+}
+
+bool skr_requester(struct skr_qp *qp, int budget)
+{
+	struct skr_sq *sq = &qp->sq;
+	struct skr_batch out;
+	bool more;
+
+	lockdep_assert_held(&qp->lock);
+	skr_req_drained(qp);
+	if (skr_timer_waiting(qp))
+		return false;
+	if (sq->idle) {
+		sq->idle = false;
+		skr_ring_no_kick(&sq->ring);
+	}
+	skr_batch_init(&out, qp->dev, &qp->av);
+	more = skr_req_collect(qp, &out, budget);
+	if (skr_send_flush(qp, &out)) {
+		skr_req_refused(qp);
+		return false;
+	}
+	return more;
 }
 
 void skr_requester_rewind(struct skr_qp *qp)

@@ -64,58 +64,76 @@ static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb, bool r
 }
 
 /*
- * The packet was parsed at the door; it waited, and its facts are read again.
- * @fresh: it comes from the door, not from those that came too early.
+ * The skb whose packets are next: what came too early and is in turn now, or the
+ * next one from the door.
  */
-static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
+static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
+				   struct skr_reorder *early, u32 expected)
 {
-	u32 len = skr_rx_cb(skb)->len;
-	u8 buf[SKR_MAX_HDR_BYTES];
+	struct sk_buff *skb = skr_reorder_next(early, expected);
 	enum skr_drop drop;
+
+	if (skb)
+		return skb;
+	while ((skb = skb_dequeue(queue))) {
+		drop = skr_rx_admit(qp, skb, queue == &qp->rx_rsp);
+		skr_count_add(qp->dev, SKR_CNT_RX_DROP + drop, skr_rx_left(skb));
+		if (!drop) {
+			skr_count_add(qp->dev, SKR_CNT_RX_BYTES,
+				      skr_rx_cb(skb)->len - skr_rx_cb(skb)->at);
+			return skb;
+		}
+		trace_skr_rx_drop(qp->dev, NULL, drop);
+		kfree_skb(skb);
+	}
+	return NULL;
+}
+
+/*
+ * The packet at hand. It was parsed at the door; it waited, and its facts are read
+ * again. Return: false if it came too early: it was kept, with all that follow.
+ */
+static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
+{
 	struct skr_pkt pkt;
-	bool response;
-	u32 avail = min_t(u32, len, sizeof(buf));
 
-	drop = skr_parse(&pkt, skb_header_pointer(skb, 0, avail, buf), avail, len);
-	if (WARN_ON_ONCE(drop))
-		goto free;
+	if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+		return true;
+	trace_skr_rx(qp->dev, &pkt);
+	skr_rx_cb(skb)->psn = pkt.psn;
+	if (pkt.flags & SKR_IS_RESPONSE)
+		return skr_completer(qp, skb, &pkt);
+	return skr_responder(qp, skb, &pkt);
+}
 
-	response = pkt.flags & SKR_IS_RESPONSE;
-	drop = skr_rx_admit(qp, skb, response);
-	if (drop || fresh)
-		skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
-	if (drop) {
-		trace_skr_rx_drop(qp->dev, &pkt, drop);
-		goto free;
-	}
-	if (fresh) {
-		skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
-		trace_skr_rx(qp->dev, &pkt);
-	}
-	if (response)
-		skr_completer(qp, skb, &pkt);
+/* One packet of the skb in work, which ends with its last packet or with the QP. */
+static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
+{
+	struct sk_buff *skb = *cur;
+
+	/* an error frees what is in work: not this one */
+	*cur = NULL;
+	if (skr_rx_one(qp, skb) && skr_rx_next(skb) && qp->state != IB_QPS_ERR)
+		*cur = skb;
 	else
-		skr_responder(qp, skb, &pkt);
-free:
-	consume_skb(skb);
+		consume_skb(skb);
 }
 
 static bool skr_step_responses(struct skr_qp *qp)
 {
 	int budget = SKR_STEP_BUDGET;
-	bool fresh;
-	struct sk_buff *skb;
 
 	while (budget--) {
-		skb = skr_reorder_next(&qp->early_rsp, qp->req.una_psn);
-		fresh = !skb;
-		if (fresh)
-			skb = skb_dequeue(&qp->rx_rsp);
-		if (!skb) {
+		if (!qp->cur_rsp)
+			qp->cur_rsp = skr_rx_take(qp, &qp->rx_rsp, &qp->early_rsp,
+						  qp->req.una_psn);
+		if (!qp->cur_rsp) {
 			skr_completer_gap(qp);
 			return false;
 		}
-		skr_rx_one(qp, skb, fresh);
+		skr_rx_step(qp, &qp->cur_rsp);
+		if (qp->state == IB_QPS_ERR)
+			return false;
 	}
 	return true;
 }
@@ -125,8 +143,6 @@ static bool skr_step_requests(struct skr_qp *qp)
 {
 	int budget = SKR_STEP_BUDGET;
 	bool more = true;
-	struct sk_buff *skb;
-	bool fresh;
 
 	while (budget--) {
 		if (qp->resp.reading.active) {
@@ -135,16 +151,19 @@ static bool skr_step_requests(struct skr_qp *qp)
 				return more;
 			more = true;
 		}
-		skb = skr_reorder_next(&qp->early_req, qp->resp.epsn);
-		fresh = !skb;
-		if (fresh)
-			skb = skb_dequeue(&qp->rx_req);
-		if (!skb) {
+		if (!qp->cur_req)
+			qp->cur_req = skr_rx_take(qp, &qp->rx_req, &qp->early_req,
+						  qp->resp.epsn);
+		if (!qp->cur_req) {
 			skr_responder_gap(qp);
 			more = false;
 			break;
 		}
-		skr_rx_one(qp, skb, fresh);
+		skr_rx_step(qp, &qp->cur_req);
+		if (qp->state == IB_QPS_ERR)
+			return false;
+		if (!READ_ONCE(skr_tune.merge_acks))
+			skr_responder_ack(qp);
 	}
 	skr_responder_ack(qp);
 	return more;
