@@ -12,6 +12,7 @@
 struct skr_tune skr_tune = {
 	.super_tx = true,
 	.super_rx = true,
+	.batch = true,
 	.merge_acks = true,
 };
 
@@ -22,6 +23,7 @@ void skr_debug_init(void)
 	skr_debugfs = debugfs_create_dir("skerry", NULL);
 	debugfs_create_bool("super_tx", 0644, skr_debugfs, &skr_tune.super_tx);
 	debugfs_create_bool("super_rx", 0644, skr_debugfs, &skr_tune.super_rx);
+	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
 	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
 }
 

@@ -95,6 +95,7 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	skr_reorder_init(&qp->early_req);
 	skr_reorder_init(&qp->early_rsp);
 	INIT_WORK(&qp->work, skr_qp_work);
+	INIT_WORK(&qp->bh_work, skr_qp_bh_work);
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
 	skr_timer_init(qp);
 	qp->dev = dev;

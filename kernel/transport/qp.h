@@ -56,6 +56,12 @@
 #define SKR_STEP_BUDGET		64
 /* Steps in one run before a worker goes on */
 #define SKR_RUN_STEPS		8
+/* A packet of so many bytes, or a super-packet, is worked off while it is in the cache */
+#define SKR_RX_AT_ONCE		1024
+/* Work that came alone so often in a row is no longer made to wait for more ... */
+#define SKR_SOON_LONE		4
+/* ... but for one time in so many */
+#define SKR_SOON_PROBE		32
 /* Pause after the local stack refused a packet */
 #define SKR_CONGESTED_NS	(100 * NSEC_PER_USEC)
 
@@ -320,6 +326,10 @@ struct skr_qp_attr {
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
+ * @bh_work: runs the QP when the softirq at hand is through
+ * @lone_rx: deferred runs in a row that a packet caused and no other joined; beyond
+ *	SKR_SOON_LONE, packets since then
+ * @lone_post: the same for posts
  * @fire_send: the send CQ's event is to be raised when the lock is released
  * @fire_recv: the same for the receive CQ
  * @events: asynchronous events to raise, bit numbers are enum ib_event_type
@@ -353,6 +363,9 @@ struct skr_qp {
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
+	struct work_struct	bh_work;
+	u8			lone_rx;
+	u8			lone_post;
 	bool			fire_send;
 	bool			fire_recv;
 	unsigned long		events;
@@ -575,6 +588,27 @@ void skr_qp_run(struct skr_qp *qp);
  * Context: any, also with interrupts off or locks held.
  */
 void skr_qp_run_later(struct skr_qp *qp);
+
+/**
+ * skr_qp_run_soon() - there is work for a QP, and more may be about to come
+ * @qp: QP
+ * @lone: how often work of this kind came alone: qp->lone_rx or qp->lone_post
+ *
+ * In softirq, the work is done when this softirq has done what it has in hand: what
+ * comes with it is one batch. Elsewhere, and where work comes one by one, it is
+ * done at once.
+ *
+ * Context: as skr_qp_run().
+ */
+void skr_qp_run_soon(struct skr_qp *qp, u8 *lone);
+
+/**
+ * skr_qp_bh_work() - body of qp->bh_work
+ * @work: qp->bh_work
+ *
+ * Context: softirq.
+ */
+void skr_qp_bh_work(struct work_struct *work);
 
 /**
  * skr_qp_work() - body of qp->work

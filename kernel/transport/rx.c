@@ -73,11 +73,12 @@ static void skr_rx_queue(struct sk_buff *skb, struct skr_rx_run *run, u32 to)
 	bool last = to == cb->len;
 	struct sk_buff *piece = last ? skb : skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 	struct skr_qp *qp = run->qp;
+	u32 bytes = to - run->from;
 	u32 limit = SKR_RX_BACKLOG;
 
 	run->qp = NULL;
 	if (!piece) {
-		skr_rx_drop(skb, &run->pkt, SKR_DROP_NOMEM, DIV_ROUND_UP(to - run->from, cb->seg));
+		skr_rx_drop(skb, &run->pkt, SKR_DROP_NOMEM, DIV_ROUND_UP(bytes, cb->seg));
 		return;
 	}
 	cb = skr_rx_cb(piece);
@@ -92,7 +93,10 @@ static void skr_rx_queue(struct sk_buff *skb, struct skr_rx_run *run, u32 to)
 		return;
 	}
 	skb_queue_tail(run->queue, piece);
-	skr_qp_run(qp);
+	if (bytes >= SKR_RX_AT_ONCE)
+		skr_qp_run(qp);
+	else
+		skr_qp_run_soon(qp, &qp->lone_rx);
 }
 
 void skr_rx(struct sk_buff *skb)

@@ -18,15 +18,24 @@
 #include "../trace.h"
 
 static struct workqueue_struct *skr_wq;
+static struct workqueue_struct *skr_bh_wq;
 
 int skr_sched_init(void)
 {
 	skr_wq = alloc_workqueue("skerry", WQ_UNBOUND | WQ_HIGHPRI, 0);
-	return skr_wq ? 0 : -ENOMEM;
+	if (!skr_wq)
+		return -ENOMEM;
+	skr_bh_wq = alloc_workqueue("skerry_bh", SKR_WQ_BH, 0);
+	if (!skr_bh_wq) {
+		destroy_workqueue(skr_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void skr_sched_exit(void)
 {
+	destroy_workqueue(skr_bh_wq);
 	destroy_workqueue(skr_wq);
 }
 
@@ -36,6 +45,45 @@ void skr_qp_run_later(struct skr_qp *qp)
 	kref_get(&qp->ref);
 	if (!queue_work(skr_wq, &qp->work))
 		skr_qp_put(qp);
+}
+
+/* Is more about to come? If it was not lately, then only now and then look again. */
+static bool skr_soon_pays(u8 *lone)
+{
+	u8 n = READ_ONCE(*lone);
+
+	if (!in_serving_softirq() || !READ_ONCE(skr_tune.batch))
+		return false;
+	if (n < SKR_SOON_LONE)
+		return true;
+	/* a race costs one guess */
+	WRITE_ONCE(*lone, n + 1 < SKR_SOON_PROBE ? n + 1 : SKR_SOON_LONE - 1);
+	return false;
+}
+
+void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
+{
+	if (!skr_soon_pays(lone)) {
+		skr_qp_run(qp);
+		return;
+	}
+	set_bit(SKR_QP_PENDING, &qp->run_flags);
+	kref_get(&qp->ref);
+	if (queue_work(skr_bh_wq, &qp->bh_work)) {
+		WRITE_ONCE(*lone, READ_ONCE(*lone) + 1);
+	} else {
+		/* not the first one: a batch */
+		WRITE_ONCE(*lone, 0);
+		skr_qp_put(qp);
+	}
+}
+
+void skr_qp_bh_work(struct work_struct *work)
+{
+	struct skr_qp *qp = container_of(work, struct skr_qp, bh_work);
+
+	skr_qp_run(qp);
+	skr_qp_put(qp);
 }
 
 void skr_qp_work(struct work_struct *work)
