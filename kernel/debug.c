@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * debugfs: skerry/DEVICE/cc_params/ has the parameters of congestion control under
+ * debugfs: skerry/ has switches for tests and measurements; each is safe to change
+ * at any time, under traffic too. skerry/DEVICE/cc_params/ has the parameters of congestion control under
  * the names that mlx5 made known; beside it are the algorithm, the presets, what
  * CNPs are paced by, and the rate of each QP. debugfs itself keeps a file's users
  * and its removal apart.
@@ -15,6 +16,13 @@
 
 /* The longest word that can be written */
 #define SKR_DEBUG_WORD	32
+
+struct skr_tune skr_tune = {
+	.super_tx = true,
+	.super_rx = true,
+	.batch = true,
+	.merge_acks = true,
+};
 
 static struct dentry *skr_debugfs;
 
@@ -185,6 +193,10 @@ DEFINE_SHOW_ATTRIBUTE(skr_debug_flows);
 void skr_debug_init(void)
 {
 	skr_debugfs = debugfs_create_dir("skerry", NULL);
+	debugfs_create_bool("super_tx", 0644, skr_debugfs, &skr_tune.super_tx);
+	debugfs_create_bool("super_rx", 0644, skr_debugfs, &skr_tune.super_rx);
+	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
+	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
 }
 
 void skr_debug_exit(void)

@@ -5,7 +5,7 @@
 #include "device.h"
 
 /**
- * skr_debug_init() - make skerry/ in debugfs
+ * skr_debug_init() - make skerry/ in debugfs, and the switches in it
  *
  * Context: module init.
  */

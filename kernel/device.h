@@ -134,6 +134,23 @@ struct skr_stats {
 };
 
 /**
+ * struct skr_tune - switches in debugfs, the same for all devices
+ * @super_tx: packets of equal size leave as one
+ * @super_rx: super-packets are taken whole
+ * @batch: small packets and requests that come in one softirq are one batch
+ * @merge_acks: one ACK answers all that came in a batch
+ */
+struct skr_tune {
+	bool super_tx;
+	bool super_rx;
+	bool batch;
+	bool merge_acks;
+};
+
+/** skr_tune - read with READ_ONCE() */
+extern struct skr_tune skr_tune;
+
+/**
  * enum skr_object - objects whose number is limited per device
  * @SKR_OBJ_PD: protection domains
  * @SKR_OBJ_CQ: completion queues

@@ -7,6 +7,7 @@
 
 #include "debug.h"
 #include "link.h"
+#include "net/batch.h"
 #include "net/netns.h"
 #include "transport/qp.h"
 
@@ -25,6 +26,7 @@ static int __init skr_init(void)
 	err = skr_link_init();
 	if (err)
 		goto err_netns;
+	skr_debug_init();
 	return 0;
 
 err_netns:
@@ -38,9 +40,11 @@ err_sched:
 
 static void __exit skr_exit(void)
 {
+	skr_debug_exit();
 	skr_link_exit();
 	skr_netns_exit();
 	skr_qp_table_exit();
+	skr_batch_exit();
 	skr_debug_exit();
 	skr_sched_exit();
 }

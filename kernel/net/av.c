@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "av.h"
 
+#include <linux/random.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -32,6 +33,7 @@ int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u3
 	av->tclass = grh->traffic_class & ~INET_ECN_MASK;
 	av->sl = rdma_ah_get_sl(attr);
 	av->flow_label = grh->flow_label & 0xfffff;
+	av->ip_id = get_random_u16();
 	av->sport = rdma_get_udp_sport(av->flow_label, lqpn, rqpn);
 
 	rcu_read_lock();

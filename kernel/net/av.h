@@ -22,6 +22,9 @@
  * @sl: service level
  * @sport: UDP source port, constant for a connected QP
  * @flow_label: 20 bits
+ * @ip_id: IPv4 identification of the next packet. No packet may be fragmented, so
+ *	any number will do (RFC 6864); they count up so that packets can be merged
+ *	and cut again; protected by the owner's lock
  * @oif: index of the netdev that has the source GID
  * @saddr: source GID; IPv4 as ::ffff:a.b.c.d
  * @daddr: destination GID
@@ -37,6 +40,7 @@ struct skr_av {
 	u8			sl;
 	u16			sport;
 	u32			flow_label;
+	u16			ip_id;
 	int			oif;
 	struct in6_addr		saddr;
 	struct in6_addr		daddr;

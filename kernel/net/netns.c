@@ -7,6 +7,7 @@
 #include <rdma/ib_cache.h>
 
 #include "rocev2.h"
+#include "whole.h"
 
 static unsigned int skr_netns_id;
 
@@ -33,6 +34,7 @@ static struct sock *skr_sock_create(struct net *net, bool ipv6)
 	if (err)
 		return ERR_PTR(err);
 	setup_udp_tunnel_sock(net, sock->sk, &tunnel);
+	skr_whole_sock(sock->sk);
 	return sock->sk;
 }
 
@@ -45,6 +47,7 @@ static void skr_sock_release(struct sock *sk)
 static int skr_netns_open(struct net *net, struct skr_netns *ns)
 {
 	struct sock *sk4, *sk6;
+	int err;
 
 	sk4 = skr_sock_create(net, false);
 	if (IS_ERR(sk4))
@@ -54,16 +57,26 @@ static int skr_netns_open(struct net *net, struct skr_netns *ns)
 	if (sk6 == ERR_PTR(-EAFNOSUPPORT) || sk6 == ERR_PTR(-EPFNOSUPPORT))
 		sk6 = NULL;	/* a kernel that runs without IPv6 */
 	if (IS_ERR(sk6)) {
-		skr_sock_release(sk4);
-		return PTR_ERR(sk6);
+		err = PTR_ERR(sk6);
+		goto err_sk4;
 	}
+	err = skr_whole_open(net);
+	if (err)
+		goto err_sk6;
 	ns->sk4 = sk4;
 	ns->sk6 = sk6;
 	return 0;
+
+err_sk6:
+	skr_sock_release(sk6);
+err_sk4:
+	skr_sock_release(sk4);
+	return err;
 }
 
-static void skr_netns_close(struct skr_netns *ns)
+static void skr_netns_close(struct net *net, struct skr_netns *ns)
 {
+	skr_whole_close(net);
 	skr_sock_release(ns->sk4);
 	skr_sock_release(ns->sk6);
 	ns->sk4 = NULL;
@@ -104,7 +117,7 @@ void skr_netns_del(struct skr_dev *dev)
 	mutex_lock(&ns->lock);
 	list_del_rcu(&dev->node);
 	if (list_empty(&ns->devs))
-		skr_netns_close(ns);
+		skr_netns_close(dev->net, ns);
 	mutex_unlock(&ns->lock);
 	/* packets on their way may still look at the device's counters */
 	synchronize_rcu();

@@ -32,6 +32,13 @@ static bool skr_rocev2_l3_ok(const struct sk_buff *skb, bool ipv4, u32 udp_len)
 	       ntohs(ipv6_hdr(skb)->payload_len) == udp_len;
 }
 
+/* A super-packet's number of packets, each of which costs time, is bounded. */
+static bool skr_rocev2_gso_ok(const struct sk_buff *skb)
+{
+	return !skb_is_gso(skb) ||
+	       skb_shinfo(skb)->gso_size >= sizeof(struct skr_bth) + SKR_ICRC_BYTES;
+}
+
 int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	struct skr_dev *dev = skr_netns_find(sock_net(sk), skb->dev);
@@ -39,7 +46,7 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 	u32 udp_len = ntohs(udp_hdr(skb)->len);
 	struct skr_rx_cb *cb;
 
-	if (!skr_rocev2_l3_ok(skb, ipv4, udp_len)) {
+	if (!skr_rocev2_l3_ok(skb, ipv4, udp_len) || !skr_rocev2_gso_ok(skb)) {
 		if (dev)
 			skr_count(dev, SKR_CNT_RX_DROP + SKR_DROP_L3);
 		trace_skr_rx_drop(dev, NULL, SKR_DROP_L3);
@@ -51,6 +58,8 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 	cb = skr_rx_cb(skb);
 	cb->dev = dev;
 	cb->len = udp_len - sizeof(struct udphdr);
+	cb->at = 0;
+	cb->seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : cb->len;
 	cb->net = ipv4 ? SKR_L3_IPV4 : SKR_L3_IPV6;
 	cb->ecn = (ipv4 ? ipv4_get_dsfield(ip_hdr(skb)) : ipv6_get_dsfield(ipv6_hdr(skb))) &
 		  INET_ECN_MASK;
@@ -59,7 +68,7 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-static void skr_push_ipv4(struct sk_buff *skb, const struct skr_av *av, struct net *net)
+static void skr_push_ipv4(struct sk_buff *skb, const struct skr_av *av)
 {
 	struct iphdr *ip = skb_push(skb, sizeof(*ip));
 
@@ -70,13 +79,13 @@ static void skr_push_ipv4(struct sk_buff *skb, const struct skr_av *av, struct n
 		.ihl = 5,
 		.tos = av->tclass | av->ecn,
 		.tot_len = htons(skb->len),
+		.id = htons(av->ip_id),
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
 		.protocol = IPPROTO_UDP,
 		.saddr = av->saddr.s6_addr32[3],
 		.daddr = av->daddr.s6_addr32[3],
 	};
-	__ip_select_ident(net, ip, 1);
 }
 
 static void skr_push_ipv6(struct sk_buff *skb, const struct skr_av *av)
@@ -93,7 +102,7 @@ static void skr_push_ipv6(struct sk_buff *skb, const struct skr_av *av)
 	ip->daddr = av->daddr;
 }
 
-void skr_rocev2_push(struct sk_buff *skb, const struct skr_av *av, struct net *net)
+void skr_rocev2_push(struct sk_buff *skb, const struct skr_av *av)
 {
 	struct udphdr *udp = skb_push(skb, sizeof(*udp));
 
@@ -104,9 +113,26 @@ void skr_rocev2_push(struct sk_buff *skb, const struct skr_av *av, struct net *n
 		.len = htons(skb->len),
 	};
 	if (av->net == SKR_L3_IPV4)
-		skr_push_ipv4(skb, av, net);
+		skr_push_ipv4(skb, av);
 	else
 		skr_push_ipv6(skb, av);
+}
+
+void skr_l3_copy(struct skr_l3_copy *l3, const struct sk_buff *skb, u8 net, u32 bytes,
+		 u32 index)
+{
+	u32 udp_len = sizeof(struct udphdr) + bytes;
+
+	l3->udp = *udp_hdr(skb);
+	l3->udp.len = htons(udp_len);
+	if (net == SKR_L3_IPV4) {
+		l3->ip4 = *ip_hdr(skb);
+		l3->ip4.id = htons(ntohs(l3->ip4.id) + index);
+		l3->ip4.tot_len = htons(sizeof(l3->ip4) + udp_len);
+	} else {
+		l3->ip6 = *ipv6_hdr(skb);
+		l3->ip6.payload_len = htons(udp_len);
+	}
 }
 
 bool skr_rx_matches(struct sk_buff *skb, const struct skr_av *av)

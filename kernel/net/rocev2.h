@@ -6,10 +6,14 @@
 #define SKR_NET_ROCEV2_H
 
 #include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/skbuff.h>
+#include <linux/udp.h>
 #include <net/dst.h>
 #include <net/sock.h>
 
+#include "../wire/pkt.h"
 #include "av.h"
 
 /* IPv6 and UDP headers: room to leave in front of a BTH */
@@ -18,8 +22,10 @@
 /**
  * struct skr_rx_cb - what the door knows about a received packet
  * @dev: device of the netdev that it came in on; NULL if there is none
- * @len: bytes from the BTH, at skb->data, to the end of the ICRC
- * @psn: PSN, once the packet is parsed
+ * @len: bytes from the first BTH, at skb->data, to the end of the last ICRC
+ * @at: offset of the BTH of the packet at hand from skb->data
+ * @seg: bytes of each packet but the last of a super-packet; else @len
+ * @psn: PSN of the packet at hand, once it is parsed
  * @net: encapsulation
  * @ecn: the two ECN bits
  * @vlan: identifier of the VLAN that it came in on, or VLAN_N_VID
@@ -27,6 +33,8 @@
 struct skr_rx_cb {
 	struct skr_dev	*dev;
 	u32		len;
+	u32		at;
+	u32		seg;
 	u32		psn;
 	u8		net;
 	u8		ecn;
@@ -46,6 +54,102 @@ static inline struct skr_rx_cb *skr_rx_cb(struct sk_buff *skb)
 }
 
 /**
+ * skr_rx_bytes() - size of the packet at hand
+ * @skb: received packet or super-packet
+ *
+ * Return: bytes from its BTH to the end of its ICRC.
+ */
+static inline u32 skr_rx_bytes(struct sk_buff *skb)
+{
+	const struct skr_rx_cb *cb = skr_rx_cb(skb);
+
+	return min(cb->seg, cb->len - cb->at);
+}
+
+/**
+ * skr_rx_parse() - read the transport headers of the packet at hand
+ * @skb: received packet or super-packet
+ * @pkt: where the facts go
+ *
+ * Return: SKR_DROP_NONE, or the reason.
+ */
+static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pkt)
+{
+	u32 bytes = skr_rx_bytes(skb);
+	u32 avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
+	u8 buf[SKR_MAX_HDR_BYTES];
+
+	return skr_parse(pkt, skb_header_pointer(skb, skr_rx_cb(skb)->at, avail, buf), avail,
+			 bytes);
+}
+
+/**
+ * skr_rx_payload() - where the payload of the packet at hand begins
+ * @skb: received packet or super-packet
+ * @pkt: its facts
+ *
+ * Return: offset from skb->data.
+ */
+static inline u32 skr_rx_payload(struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	return skr_rx_cb(skb)->at + pkt->hdr_bytes;
+}
+
+/**
+ * skr_rx_left() - packets from the one at hand on
+ * @skb: received packet or super-packet
+ *
+ * Return: their number, 0 if all were taken.
+ */
+static inline u32 skr_rx_left(struct sk_buff *skb)
+{
+	const struct skr_rx_cb *cb = skr_rx_cb(skb);
+
+	return DIV_ROUND_UP(cb->len - cb->at, cb->seg);
+}
+
+/**
+ * skr_rx_next() - go to the next packet of a super-packet
+ * @skb: received packet or super-packet with a packet at hand
+ *
+ * Return: false if there is none.
+ */
+static inline bool skr_rx_next(struct sk_buff *skb)
+{
+	skr_rx_cb(skb)->at += skr_rx_bytes(skb);
+	return skr_rx_cb(skb)->at < skr_rx_cb(skb)->len;
+}
+
+/**
+ * struct skr_l3_copy - IP and UDP headers as one packet has them
+ * @ip4: IPv4 header
+ * @ip6: IPv6 header
+ * @udp: UDP header
+ */
+struct skr_l3_copy {
+	union {
+		struct iphdr	ip4;
+		struct ipv6hdr	ip6;
+	};
+	struct udphdr		udp;
+};
+
+/**
+ * skr_l3_copy() - the headers of a packet of a super-packet
+ * @l3: where they go
+ * @skb: super-packet or packet with network and transport header set
+ * @net: encapsulation
+ * @bytes: that packet's size from BTH to ICRC
+ * @index: which one it is
+ *
+ * What is not covered by the ICRC is not made right.
+ *
+ * Context: any.
+ */
+void skr_l3_copy(struct skr_l3_copy *l3, const struct sk_buff *skb, u8 net, u32 bytes,
+		 u32 index);
+
+/**
  * skr_rocev2_rcv() - a datagram came in on port 4791
  * @sk: socket
  * @skb: datagram, skb->data at the UDP header
@@ -58,12 +162,11 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb);
 /**
  * skr_rocev2_push() - put UDP and IP headers in front of a packet
  * @skb: packet, skb->data at the BTH; at the IP header afterwards
- * @av: where it goes
- * @net: namespace, for the IPv4 identification, which the ICRC covers
+ * @av: where it goes; has the IPv4 identification, which the ICRC covers
  *
  * Context: any.
  */
-void skr_rocev2_push(struct sk_buff *skb, const struct skr_av *av, struct net *net);
+void skr_rocev2_push(struct sk_buff *skb, const struct skr_av *av);
 
 /**
  * skr_rx() - take a packet from the door; the transport's entry

@@ -30,6 +30,30 @@ enum skr_tx {
 struct sk_buff *skr_xmit_alloc(u32 bytes);
 
 /**
+ * skr_xmit_icrc() - write a packet's ICRC
+ * @crc: running CRC over all headers
+ * @payload: what follows them
+ * @bytes: payload, pad and the four bytes of the ICRC
+ *
+ * Context: any.
+ */
+void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes);
+
+/**
+ * skr_xmit_down() - give complete packets to the stack
+ * @dev: device
+ * @av: where to; its route cache may change
+ * @skb: one packet or several, skb->data at the IP header; consumed
+ * @packets: how many
+ * @bytes: their size from BTH to ICRC
+ *
+ * Context: BH, the lock of @av's owner held.
+ * Return: what became of it.
+ */
+enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
+			  u32 packets, u32 bytes);
+
+/**
  * skr_xmit() - send a packet
  * @dev: device
  * @av: where to; its route cache may change
@@ -44,7 +68,7 @@ enum skr_tx skr_xmit(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb
 
 /**
  * skr_rx_icrc_ok() - check the ICRC of a received packet
- * @skb: packet with skr_rx_cb() filled, linear or not
+ * @skb: packet, or super-packet at one of its packets, with skr_rx_cb() filled, linear or not
  * @hdr_bytes: BTH and extended headers, all within the packet
  *
  * Context: any.

@@ -52,19 +52,21 @@ static void skr_cnp_send(struct skr_qp *qp)
 	};
 	struct skr_av *av = &qp->av;
 	u8 tclass = av->tclass, prio = av->prio;
-	struct sk_buff *skb;
+	struct skr_batch out;
 	void *payload;
 
-	skb = skr_send_alloc(qp, &pkt, &payload);
-	if (!skb)
-		return;
-	memset(payload, 0, SKR_CNP_RESERVED);
 	/* the QP's way, in a class of its own */
 	av->tclass = READ_ONCE(params->np_cnp_dscp) << 2;
 	if (!READ_ONCE(params->np_cnp_prio_mode))
 		av->prio = READ_ONCE(params->np_cnp_prio);
-	if (!skr_send(qp, skb, &pkt))
-		skr_count(qp->dev, SKR_CNT_NP_CNP_SENT);
+	skr_batch_init(&out, qp->dev, av);
+	payload = skr_send_begin(qp, &out, &pkt);
+	if (!IS_ERR(payload)) {
+		memset(payload, 0, SKR_CNP_RESERVED);
+		skr_send_end(&out, &pkt);
+		if (!skr_send_flush(qp, &out))
+			skr_count(qp->dev, SKR_CNT_NP_CNP_SENT);
+	}
 	av->tclass = tclass;
 	av->prio = prio;
 }
@@ -78,12 +80,12 @@ static bool skr_cnp_wanted(const struct skr_qp *qp, const struct skr_pkt *pkt)
 	return !(pkt->flags & SKR_IS_RESPONSE) || pkt->flags & SKR_IS_READ;
 }
 
-void skr_cnp_look(struct skr_qp *qp, const struct sk_buff *skb, const struct skr_pkt *pkt)
+void skr_cnp_look(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	lockdep_assert_held(&qp->lock);
-	if (skr_rx_cb((struct sk_buff *)skb)->ecn != INET_ECN_CE)
+	if (skr_rx_cb(skb)->ecn != INET_ECN_CE)
 		return;
-	skr_count(qp->dev, SKR_CNT_NP_ECN_MARKED);
+	skr_count_add(qp->dev, SKR_CNT_NP_ECN_MARKED, skr_rx_left(skb));
 	if (skr_cnp_wanted(qp, pkt) && qp->flow.cc.ops->marks && skr_cnp_take_turn(qp))
 		skr_cnp_send(qp);
 }

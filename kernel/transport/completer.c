@@ -5,6 +5,7 @@
  */
 #include "qp.h"
 
+#include "../net/rocev2.h"
 #include "../wire/aeth.h"
 #include "../wire/psn.h"
 
@@ -175,7 +176,7 @@ static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buf
 		skr_qp_error(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (!skr_sges_write_skb(&sges, offset, skb, pkt->hdr_bytes, pkt->payload_bytes)) {
+	if (!skr_sges_write_skb(&sges, offset, skb, skr_rx_payload(skb, pkt), pkt->payload_bytes)) {
 		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
@@ -197,7 +198,7 @@ static void skr_comp_atomic(struct skr_qp *qp, struct skr_swqe *wqe, const struc
 	skr_complete_send(qp, IB_WC_SUCCESS, sizeof(pkt->orig));
 }
 
-static void skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+static bool skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	u16 wanted = pkt->flags & SKR_IS_ATOMIC ? SKR_SOP_ATOMIC : SKR_SOP_READ;
 	struct skr_swqe *wqe;
@@ -205,36 +206,35 @@ static void skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const stru
 	/* a response acknowledges the SENDs and WRITEs before it */
 	skr_comp_ack(qp, pkt->psn);
 	if (qp->state == IB_QPS_ERR)
-		return;
+		return true;
 	wqe = skr_comp_oldest(qp);
 	if (!wqe || skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
-		return;
+		return true;
 	if (pkt->psn != qp->req.una_psn) {
 		skr_reorder_hold(&qp->early_rsp, skb);
-		return;
+		return false;
 	}
-	if (!(wqe->op->flags & wanted)) {
+	if (!(wqe->op->flags & wanted))
 		skr_qp_error(qp, IB_WC_BAD_RESP_ERR);
-		return;
-	}
-	if (wanted == SKR_SOP_ATOMIC)
+	else if (wanted == SKR_SOP_ATOMIC)
 		skr_comp_atomic(qp, wqe, pkt);
 	else
 		skr_comp_read(qp, wqe, skb, pkt);
+	return true;
 }
 
-void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+bool skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	lockdep_assert_held(&qp->lock);
 	/* only what was sent can be answered: [una_psn - 2^23, top_psn) */
 	if (skr_psn_diff(pkt->psn, qp->req.top_psn) >= 0)
-		return;
+		return true;
 	if (skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
-		return;
-	if (pkt->opcode == (SKR_TRANS_RC | SKR_ACKNOWLEDGE))
-		skr_comp_acknowledge(qp, pkt);
-	else
-		skr_comp_response(qp, skb, pkt);
+		return true;
+	if (pkt->opcode != (SKR_TRANS_RC | SKR_ACKNOWLEDGE))
+		return skr_comp_response(qp, skb, pkt);
+	skr_comp_acknowledge(qp, pkt);
+	return true;
 }
 
 void skr_completer_gap(struct skr_qp *qp)

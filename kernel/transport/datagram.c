@@ -29,7 +29,7 @@ static int skr_datagram_send_to(struct skr_qp *qp, const struct skr_swqe *wqe, s
 		.qkey = qkey & SKR_QKEY_CONTROLLED ? qp->attr.qkey : qkey,
 		.src_qpn = qp->qpn,
 	};
-	struct sk_buff *skb;
+	struct skr_batch out;
 	void *payload;
 
 	if (wqe->req.flags & SKERRY_SEND_SOLICITED)
@@ -37,14 +37,17 @@ static int skr_datagram_send_to(struct skr_qp *qp, const struct skr_swqe *wqe, s
 	/* a source port for each flow: the address handle knows no QP numbers */
 	av->ecn = READ_ONCE(qp->dev->cc.ops)->marks ? INET_ECN_ECT_0 : 0;
 	av->sport = rdma_get_udp_sport(av->flow_label, qp->qpn, pkt.qpn);
-	skb = skr_send_alloc(qp, &pkt, &payload);
-	if (!skb)
-		return -ENOMEM;
+	av->ip_id = pkt.psn;
+	skr_batch_init(&out, qp->dev, av);
+	payload = skr_send_begin(qp, &out, &pkt);
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
 	if (!skr_req_payload(qp, wqe, 0, payload, wqe->length)) {
-		kfree_skb(skb);
+		skr_batch_cancel(&out);
 		return -EFAULT;
 	}
-	return skr_send_to(qp, av, skb, &pkt);
+	skr_send_end(&out, &pkt);
+	return skr_send_flush(qp, &out);
 }
 
 int skr_datagram_send(struct skr_qp *qp, const struct skr_swqe *wqe)
@@ -83,7 +86,8 @@ static bool skr_datagram_scatter(struct skr_qp *qp, struct sk_buff *skb,
 
 	skr_rx_grh(skb, grh);
 	return skr_sges_write(&sges, 0, grh, sizeof(grh)) &&
-	       skr_sges_write_skb(&sges, sizeof(grh), skb, pkt->hdr_bytes, pkt->payload_bytes);
+	       skr_sges_write_skb(&sges, sizeof(grh), skb, skr_rx_payload(skb, pkt),
+				  pkt->payload_bytes);
 }
 
 void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)

@@ -64,7 +64,7 @@ static void skr_flow_pay(struct skr_flow *flow, u64 now)
 	flow->as_of = now;
 }
 
-bool skr_flow_blocked(struct skr_qp *qp)
+bool skr_flow_blocked(struct skr_qp *qp, u32 waiting)
 {
 	struct skr_flow *flow = &qp->flow;
 	u64 now, burst, wait;
@@ -77,18 +77,18 @@ bool skr_flow_blocked(struct skr_qp *qp)
 		skr_flow_changed(qp, now);
 	skr_flow_pay(flow, now);
 	burst = mul_u64_u64_div_u64(flow->cc.rate, SKR_FLOW_BURST_NS, NSEC_PER_SEC);
-	if (flow->debt <= (flow->owed ? 0 : burst)) {
+	if (flow->debt + waiting <= (flow->owed ? 0 : burst)) {
 		flow->owed = false;
 		return false;
 	}
 	flow->owed = true;
-	wait = mul_u64_u64_div_u64(flow->debt, NSEC_PER_SEC, flow->cc.rate) + 1;
+	wait = mul_u64_u64_div_u64(flow->debt + waiting, NSEC_PER_SEC, flow->cc.rate) + 1;
 	hrtimer_start(&flow->timer, ns_to_ktime(now + min_t(u64, wait, SKR_FLOW_WAIT_NS)),
 		      HRTIMER_MODE_ABS_SOFT);
 	return true;
 }
 
-void skr_flow_sent(struct skr_qp *qp, u32 bytes)
+void skr_flow_sent(struct skr_qp *qp, u32 packets, u32 bytes)
 {
 	struct skr_flow *flow = &qp->flow;
 	u64 now;
@@ -97,8 +97,9 @@ void skr_flow_sent(struct skr_qp *qp, u32 bytes)
 	if (!skr_flow_limited(flow))
 		return;
 	now = ktime_get_ns();
-	bytes += SKR_FLOW_FRAME_BYTES + sizeof(struct udphdr) +
-		 (qp->av.net == SKR_L3_IPV4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+	bytes += packets * (SKR_FLOW_FRAME_BYTES + sizeof(struct udphdr) +
+			    (qp->av.net == SKR_L3_IPV4 ? sizeof(struct iphdr) :
+							 sizeof(struct ipv6hdr)));
 	flow->debt += bytes;
 	if (skr_cc_sent(&flow->cc, bytes, now))
 		skr_flow_changed(qp, now);

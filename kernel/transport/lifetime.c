@@ -106,6 +106,7 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	skr_reorder_init(&qp->early_req);
 	skr_reorder_init(&qp->early_rsp);
 	INIT_WORK(&qp->work, skr_qp_work);
+	INIT_WORK(&qp->bh_work, skr_qp_bh_work);
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
 	skr_timer_init(qp);
 	qp->dev = dev;
@@ -157,7 +158,7 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	if (qp->rq.ring.hdr)
 		skr_ring_want_kick(&qp->rq.ring, 0);
 	/* packets in the local stack may stay for long: no unload until then */
-	qp->pins_module = atomic_read(&qp->tx_packets) && try_module_get(THIS_MODULE);
+	qp->pins_module = atomic_read(&qp->tx_units) && try_module_get(THIS_MODULE);
 	spin_unlock_bh(&qp->lock);
 
 	/* who takes the lock from now on sees a QP without ib_qp: nothing to do */
@@ -165,6 +166,8 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	cancel_work_sync(&qp->event_work);
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	kfree_skb(qp->cur_req);
+	kfree_skb(qp->cur_rsp);
 	skr_reorder_purge(&qp->early_req);
 	skr_reorder_purge(&qp->early_rsp);
 }

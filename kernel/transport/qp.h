@@ -23,6 +23,7 @@
 #include "../device.h"
 #include "../mem/copy.h"
 #include "../net/av.h"
+#include "../net/batch.h"
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
 #include "../ring/srq.h"
@@ -45,15 +46,24 @@
 #define SKR_ACKREQ_EVERY	32
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
 #define SKR_TIMEOUT_BACKOFF	2
-/* Packets of one QP inside the local stack, and where sending goes on */
+/* What a QP has inside the local stack, in units, and where sending goes on */
+#define SKR_TX_UNIT		4200U	/* bytes: a packet, or so much of a super-packet */
 #define SKR_TX_HIGH		64
 #define SKR_TX_LOW		32
 /* Packets that may wait for a QP's lock, per direction */
 #define SKR_RX_BACKLOG		2048
+/* ... of super-packets so many times less */
+#define SKR_RX_SUPER		16
 /* Units of work in one step under the lock: packets in, packets out, flushes */
 #define SKR_STEP_BUDGET		64
 /* Steps in one run before a worker goes on */
 #define SKR_RUN_STEPS		8
+/* A packet of so many bytes, or a super-packet, is worked off while it is in the cache */
+#define SKR_RX_AT_ONCE		1024
+/* Work that came alone so often in a row is no longer made to wait for more ... */
+#define SKR_SOON_LONE		4
+/* ... but for one time in so many */
+#define SKR_SOON_PROBE		32
 /* Pause after the local stack refused a packet */
 #define SKR_CONGESTED_NS	(100 * NSEC_PER_USEC)
 
@@ -109,6 +119,20 @@ struct skr_recv {
 };
 
 /**
+ * struct skr_req_mark - a place to go back to if packets could not leave
+ * @psn: requester's psn
+ * @top_psn: requester's top_psn
+ * @cur: send queue's cur
+ * @rd_tail: requester's rd_tail
+ */
+struct skr_req_mark {
+	u32	psn;
+	u32	top_psn;
+	u32	cur;
+	u8	rd_tail;
+};
+
+/**
  * struct skr_requester - the sending side of requests
  * @psn: PSN of the next packet
  * @una_psn: oldest PSN that is not acknowledged
@@ -125,6 +149,7 @@ struct skr_recv {
  * @rd_head: index of the oldest in @rd_end
  * @rd_tail: index after the newest; free-running
  * @ack_deadline: when the peer must have answered
+ * @mark: where the packets begin that wait to be sent
  */
 struct skr_requester {
 	u32	psn;
@@ -141,6 +166,7 @@ struct skr_requester {
 	u8	rd_head;
 	u8	rd_tail;
 	ktime_t	ack_deadline;
+	struct skr_req_mark mark;
 };
 
 /**
@@ -197,6 +223,7 @@ struct skr_reading {
  * @rkey: WRITE: key
  * @left: WRITE: bytes to come
  * @reading: READ being answered
+ * @reading_mark: @reading as it was before the responses that wait to be sent
  * @saved: last READ and atomic requests, a ring of max_dest_rd_atomic
  * @saved_next: where the next one goes
  */
@@ -214,6 +241,7 @@ struct skr_responder {
 	u32			rkey;
 	u32			left;
 	struct skr_reading	reading;
+	struct skr_reading	reading_mark;
 	struct skr_saved	*saved;
 	u32			saved_next;
 };
@@ -283,14 +311,20 @@ struct skr_qp_attr {
  * @resp: responder
  * @rx_req: requests received
  * @rx_rsp: responses received
+ * @cur_req: the one in work, whose packets before the one at hand are done; or NULL
+ * @cur_rsp: the same of @rx_rsp
  * @early_req: requests that overtook others
  * @early_rsp: responses that overtook others
- * @tx_packets: packets inside the local stack; atomic
+ * @tx_units: what is inside the local stack, see SKR_TX_UNIT; atomic
  * @tx_cpu: CPU that sent the last one
  * @flow: its rate
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
+ * @bh_work: runs the QP when the softirq at hand is through
+ * @lone_rx: deferred runs in a row that a packet caused and no other joined; beyond
+ *	SKR_SOON_LONE, packets since then
+ * @lone_post: the same for posts
  * @fire_send: the send CQ's event is to be raised when the lock is released
  * @fire_recv: the same for the receive CQ
  * @events: asynchronous events to raise, bit numbers are enum ib_event_type
@@ -321,14 +355,19 @@ struct skr_qp {
 	struct skr_responder	resp;
 	struct sk_buff_head	rx_req;
 	struct sk_buff_head	rx_rsp;
+	struct sk_buff		*cur_req;
+	struct sk_buff		*cur_rsp;
 	struct skr_reorder	early_req;
 	struct skr_reorder	early_rsp;
-	atomic_t		tx_packets;
+	atomic_t		tx_units;
 	int			tx_cpu;
 	struct skr_flow		flow;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
+	struct work_struct	bh_work;
+	u8			lone_rx;
+	u8			lone_post;
 	bool			fire_send;
 	bool			fire_recv;
 	unsigned long		events;
@@ -598,6 +637,27 @@ void skr_qp_run(struct skr_qp *qp);
 void skr_qp_run_later(struct skr_qp *qp);
 
 /**
+ * skr_qp_run_soon() - there is work for a QP, and more may be about to come
+ * @qp: QP
+ * @lone: how often work of this kind came alone: qp->lone_rx or qp->lone_post
+ *
+ * In softirq, the work is done when this softirq has done what it has in hand: what
+ * comes with it is one batch. Elsewhere, and where work comes one by one, it is
+ * done at once.
+ *
+ * Context: as skr_qp_run().
+ */
+void skr_qp_run_soon(struct skr_qp *qp, u8 *lone);
+
+/**
+ * skr_qp_bh_work() - body of qp->bh_work
+ * @work: qp->bh_work
+ *
+ * Context: softirq.
+ */
+void skr_qp_bh_work(struct work_struct *work);
+
+/**
  * skr_qp_work() - body of qp->work
  * @work: qp->work
  *
@@ -642,12 +702,13 @@ void skr_requester_rewind(struct skr_qp *qp);
 /**
  * skr_completer() - take a response
  * @qp: QP, locked
- * @skb: the packet; not consumed
+ * @skb: the packet, the one at hand of a super-packet; not consumed
  * @pkt: its facts
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if it came too early: what follows it in @skb need not be given.
  */
-void skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+bool skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
  * skr_completer_gap() - ask again for responses that are missing for long
@@ -668,12 +729,13 @@ void skr_completer_timeout(struct skr_qp *qp);
 /**
  * skr_responder() - take a request
  * @qp: QP, locked
- * @skb: the packet; not consumed
+ * @skb: the packet, the one at hand of a super-packet; not consumed
  * @pkt: its facts
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if it came too early: what follows it in @skb need not be given.
  */
-void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
  * skr_responder_ack() - send the ACK that is due, if one is
@@ -746,12 +808,13 @@ enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
 /**
  * skr_uc_receive() - take a packet
  * @qp: QP, locked
- * @skb: the packet; not consumed
+ * @skb: the packet, the one at hand of a super-packet; not consumed
  * @pkt: its facts
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if it came too early: what follows it in @skb need not be given.
  */
-void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+bool skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
  * skr_uc_gap() - give a missing packet up
@@ -823,44 +886,51 @@ void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt);
 /* send.c: packets out */
 
 /**
- * skr_send_alloc() - begin a packet of a QP
+ * skr_send_begin() - begin a packet of a QP
  * @qp: QP, locked
+ * @out: packets that wait to be sent; what the new one cannot join is sent
  * @pkt: facts for its headers; P_Key and pad are filled in here, and the QP
  *	number on a connection
- * @payload: set to where @pkt->payload_bytes bytes of payload go; may be NULL
- *	if there are none
  *
- * Context: BH, @qp->lock held.
- * Return: the packet, headers and pad written, or NULL without memory.
+ * Context: BH, @qp->lock held. skr_send_end() or skr_batch_cancel() follows.
+ * Return: where @pkt->payload_bytes bytes of payload go, headers and pad being
+ *	written; -EAGAIN if the local stack was full: none of the packets of @out
+ *	were sent; or -ENOMEM.
  */
-struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **payload);
+void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
 
 /**
- * skr_send() - send a packet of a QP
- * @qp: QP, locked
- * @skb: from skr_send_alloc(), payload written; consumed
+ * skr_send_end() - the payload is written
+ * @out: where the packet was begun
  * @pkt: as given there
  *
- * Context: BH, @qp->lock held.
- * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
+ * Context: BH, the QP's lock held.
  */
-int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+void skr_send_end(struct skr_batch *out, const struct skr_pkt *pkt);
 
 /**
- * skr_send_to() - send a packet of a QP to somebody
+ * skr_send_batched() - begin and end a packet that has no payload
  * @qp: QP, locked
- * @av: who; its route cache may change
- * @skb: from skr_send_alloc(), payload written; consumed
- * @pkt: as given there
+ * @out: packets that wait to be sent
+ * @pkt: facts for its headers
  *
- * Context: BH, @qp->lock held; nobody else may use @av.
- * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
+ * Context: BH, @qp->lock held.
+ * Return: 0 or an error of skr_send_begin().
  */
-int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
-		const struct skr_pkt *pkt);
+int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
 
 /**
- * skr_send_plain() - send a packet that has no payload
+ * skr_send_flush() - send the packets that wait
+ * @qp: QP, locked
+ * @out: packets, may be none; empty afterwards
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, or -EAGAIN if the local stack was full: none of them was sent.
+ */
+int skr_send_flush(struct skr_qp *qp, struct skr_batch *out);
+
+/**
+ * skr_send_plain() - send a packet that has no payload, at once
  * @qp: QP, locked
  * @pkt: facts for its headers
  *
@@ -890,23 +960,25 @@ bool skr_tx_full(struct skr_qp *qp);
 void skr_flow_start(struct skr_qp *qp);
 
 /**
- * skr_flow_blocked() - must the QP send no data now?
+ * skr_flow_blocked() - must the QP send no more data now?
  * @qp: QP, locked
+ * @waiting: bytes that are about to be sent in any case
  *
  * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again
  *	when it may.
  * Return: true if it must wait.
  */
-bool skr_flow_blocked(struct skr_qp *qp);
+bool skr_flow_blocked(struct skr_qp *qp, u32 waiting);
 
 /**
- * skr_flow_sent() - data was sent
+ * skr_flow_sent() - packets were sent
  * @qp: QP, locked
- * @bytes: from the BTH to the ICRC
+ * @packets: how many
+ * @bytes: of all of them, from the BTH to the ICRC
  *
  * Context: BH, @qp->lock held.
  */
-void skr_flow_sent(struct skr_qp *qp, u32 bytes);
+void skr_flow_sent(struct skr_qp *qp, u32 packets, u32 bytes);
 
 /**
  * skr_flow_cnp() - a CNP came from the peer
@@ -921,12 +993,12 @@ void skr_flow_cnp(struct skr_qp *qp);
 /**
  * skr_cnp_look() - answer a packet that met congestion
  * @qp: QP, locked
- * @skb: the packet
- * @pkt: its facts
+ * @skb: the packet, or super-packet at its first packet
+ * @pkt: facts of that packet
  *
  * Context: BH, @qp->lock held.
  */
-void skr_cnp_look(struct skr_qp *qp, const struct sk_buff *skb, const struct skr_pkt *pkt);
+void skr_cnp_look(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /* timer.c */
 

@@ -46,7 +46,7 @@ struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected)
 		if (ahead > 0)
 			return NULL;
 		__skb_unlink(skb, &reorder->held);
-		if (!ahead)
+		if (ahead + (s32)skr_rx_left(skb) > 0)
 			return skb;
 		consume_skb(skb);
 	}

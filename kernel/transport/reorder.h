@@ -64,7 +64,8 @@ void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb);
  * @reorder: list
  * @expected: PSN that is expected now
  *
- * Packets before @expected are dropped.
+ * Packets before @expected are dropped. A super-packet that reaches beyond it may
+ * begin with such packets.
  *
  * Context: any, the owner's lock held.
  * Return: the packet, the caller's from now on, or NULL.

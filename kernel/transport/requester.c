@@ -132,7 +132,8 @@ static bool skr_req_ackreq(const struct skr_requester *req, bool last)
 }
 
 /* A packet of a SEND or WRITE. Return: 0 or a negative errno. */
-static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset)
+static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe,
+			     u32 offset)
 {
 	u32 bytes = min(wqe->length - offset, qp->attr.mtu);
 	bool last = offset + bytes == wqe->length;
@@ -147,19 +148,19 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 		.imm = wqe->req.imm,
 		.ieth = wqe->req.inv_rkey,
 	};
-	struct sk_buff *skb;
 	void *payload;
 
 	if (last && wqe->req.flags & SKERRY_SEND_SOLICITED)
 		pkt.bth_flags = SKR_BTH_SE;
-	skb = skr_send_alloc(qp, &pkt, &payload);
-	if (!skb)
-		return -ENOMEM;
+	payload = skr_send_begin(qp, out, &pkt);
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
 	if (!skr_req_payload(qp, wqe, offset, payload, bytes)) {
-		kfree_skb(skb);
+		skr_batch_cancel(out);
 		return -EFAULT;
 	}
-	return skr_send(qp, skb, &pkt);
+	skr_send_end(out, &pkt);
+	return 0;
 }
 
 /*
@@ -176,7 +177,8 @@ static u32 skr_req_read_packets(const struct skr_qp *qp, const struct skr_swqe *
 }
 
 /* A READ request from @offset on. */
-static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset, u32 packets)
+static int skr_req_send_read(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe,
+			     u32 offset, u32 packets)
 {
 	struct skr_pkt pkt = {
 		.opcode = SKR_TRANS_RC | SKR_READ_REQUEST,
@@ -187,10 +189,10 @@ static int skr_req_send_read(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 		.dmalen = min_t(u64, wqe->length - offset, (u64)packets * qp->attr.mtu),
 	};
 
-	return skr_send_plain(qp, &pkt);
+	return skr_send_batched(qp, out, &pkt);
 }
 
-static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
+static int skr_req_send_atomic(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe)
 {
 	bool cas = wqe->req.opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 	struct skr_pkt pkt = {
@@ -203,7 +205,7 @@ static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
 		.compare = cas ? wqe->req.atomic.compare_add : 0,
 	};
 
-	return skr_send_plain(qp, &pkt);
+	return skr_send_batched(qp, out, &pkt);
 }
 
 /* Nobody answers: what the local stack took is done. */
@@ -220,11 +222,19 @@ static void skr_req_sent_unreliable(struct skr_qp *qp, struct skr_swqe *wqe)
 	skr_complete_send(qp, IB_WC_SUCCESS, 0);
 }
 
-/* A packet left: @packets PSNs are used. */
-static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
+/* A packet waits to leave: @packets PSNs are used. */
+static void skr_req_sent(struct skr_qp *qp, const struct skr_batch *out, struct skr_swqe *wqe,
+			 u32 packets)
 {
 	struct skr_requester *req = &qp->req;
 
+	if (out->packets == 1)
+		req->mark = (struct skr_req_mark) {
+			.psn = req->psn,
+			.top_psn = req->top_psn,
+			.cur = qp->sq.cur,
+			.rd_tail = req->rd_tail,
+		};
 	if (skr_psn_diff(req->psn, req->top_psn) < 0)
 		skr_count(qp->dev, SKR_CNT_RETRANSMITS);
 	if (req->psn == req->una_psn)
@@ -236,6 +246,19 @@ static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
 		req->rd_end[req->rd_tail++ % SKR_MAX_RD_ATOMIC] = req->psn;
 	if (skr_psn_diff(req->psn, wqe->last_psn) > 0)
 		qp->sq.cur++;
+}
+
+/* Back-pressure: the packets that waited did not leave. The same again, shortly. */
+static void skr_req_refused(struct skr_qp *qp)
+{
+	struct skr_requester *req = &qp->req;
+
+	req->psn = req->mark.psn;
+	req->top_psn = req->mark.top_psn;
+	req->rd_tail = req->mark.rd_tail;
+	qp->sq.cur = req->mark.cur;
+	skr_timer_wait(qp, SKR_CONGESTED_NS);
+	skr_timer_waiting(qp);
 }
 
 /* The request cannot go on. Those before it complete first. */
@@ -285,11 +308,33 @@ static enum skr_req_verdict skr_req_local(struct skr_qp *qp, struct skr_swqe *wq
 	return SKR_REQ_SENT;
 }
 
-static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
+/* The next packet of a request that has PSNs. Return: 0 or a negative errno. */
+static int skr_req_send(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe,
+			u32 *packets)
+{
+	u32 done = skr_psn_diff(qp->req.psn, wqe->first_psn);
+	int err;
+
+	*packets = 1;
+	if (qp->trans == SKR_TRANS_UD)
+		return skr_datagram_send(qp, wqe);
+	if (wqe->op->flags & SKR_SOP_READ) {
+		*packets = skr_req_read_packets(qp, wqe, done);
+		return skr_req_send_read(qp, out, wqe, done * qp->attr.mtu, *packets);
+	}
+	if (wqe->op->flags & SKR_SOP_ATOMIC)
+		return skr_req_send_atomic(qp, out, wqe);
+	err = skr_req_send_data(qp, out, wqe, done * qp->attr.mtu);
+	/* what nobody acknowledges is done when it has left, not before */
+	if (!err && qp->trans != SKR_TRANS_RC)
+		err = skr_send_flush(qp, out);
+	return err;
+}
+
+static enum skr_req_verdict skr_req_one(struct skr_qp *qp, struct skr_batch *out)
 {
 	struct skr_swqe *wqe = skr_req_next(qp);
-	u32 packets = 1;
-	u32 done;
+	u32 packets;
 	int err;
 
 	if (!wqe)
@@ -299,25 +344,14 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 	if (wqe->op->flags & SKR_SOP_LOCAL)
 		return skr_req_local(qp, wqe);
 	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp) ||
-	    skr_flow_blocked(qp))
+	    skr_flow_blocked(qp, skr_batch_waiting(out)))
 		return SKR_REQ_BLOCKED;
 
-	done = skr_psn_diff(qp->req.psn, wqe->first_psn);
-	if (qp->trans == SKR_TRANS_UD) {
-		err = skr_datagram_send(qp, wqe);
-	} else if (wqe->op->flags & SKR_SOP_READ) {
-		packets = skr_req_read_packets(qp, wqe, done);
-		err = skr_req_send_read(qp, wqe, done * qp->attr.mtu, packets);
-	} else if (wqe->op->flags & SKR_SOP_ATOMIC) {
-		err = skr_req_send_atomic(qp, wqe);
-	} else {
-		err = skr_req_send_data(qp, wqe, done * qp->attr.mtu);
-	}
-
+	err = skr_req_send(qp, out, wqe, &packets);
 	switch (err) {
 	case 0:
 		if (qp->trans == SKR_TRANS_RC)
-			skr_req_sent(qp, wqe, packets);
+			skr_req_sent(qp, out, wqe, packets);
 		else
 			skr_req_sent_unreliable(qp, wqe);
 		return SKR_REQ_SENT;
@@ -325,8 +359,13 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 		return skr_req_fail(qp, wqe, IB_WC_LOC_PROT_ERR);
 	case -ENXIO:
 		return skr_req_fail(qp, wqe, IB_WC_LOC_QP_OP_ERR);
+	case -EAGAIN:
+		if (qp->trans == SKR_TRANS_RC) {
+			skr_req_refused(qp);
+			return SKR_REQ_BLOCKED;
+		}
+		fallthrough;
 	default:
-		/* back-pressure: the same packet again, shortly */
 		skr_timer_wait(qp, SKR_CONGESTED_NS);
 		skr_timer_waiting(qp);
 		return SKR_REQ_BLOCKED;
@@ -346,21 +385,14 @@ static void skr_req_drained(struct skr_qp *qp)
 		skr_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
-bool skr_requester(struct skr_qp *qp, int budget)
+/* Collect packets. Return: true if more could be sent at once. */
+static bool skr_req_collect(struct skr_qp *qp, struct skr_batch *out, int budget)
 {
 	struct skr_sq *sq = &qp->sq;
 	enum skr_req_verdict verdict;
 
-	lockdep_assert_held(&qp->lock);
-	skr_req_drained(qp);
-	if (skr_timer_waiting(qp))
-		return false;
-	if (sq->idle) {
-		sq->idle = false;
-		skr_ring_no_kick(&sq->ring);
-	}
 	while (budget--) {
-		verdict = skr_req_one(qp);
+		verdict = skr_req_one(qp, out);
 		if (verdict == SKR_REQ_BLOCKED)
 			return false;
 		if (verdict == SKR_REQ_SENT)
@@ -374,6 +406,29 @@ bool skr_requester(struct skr_qp *qp, int budget)
 		skr_ring_no_kick(&sq->ring);
 	}
 	return true;
+}
+
+bool skr_requester(struct skr_qp *qp, int budget)
+{
+	struct skr_sq *sq = &qp->sq;
+	struct skr_batch out;
+	bool more;
+
+	lockdep_assert_held(&qp->lock);
+	skr_req_drained(qp);
+	if (skr_timer_waiting(qp))
+		return false;
+	if (sq->idle) {
+		sq->idle = false;
+		skr_ring_no_kick(&sq->ring);
+	}
+	skr_batch_init(&out, qp->dev, &qp->av);
+	more = skr_req_collect(qp, &out, budget);
+	if (skr_send_flush(qp, &out)) {
+		skr_req_refused(qp);
+		return false;
+	}
+	return more;
 }
 
 void skr_requester_rewind(struct skr_qp *qp)

@@ -6,6 +6,7 @@
 #include "qp.h"
 
 #include "../mem/bind.h"
+#include "../net/rocev2.h"
 #include "../wire/aeth.h"
 #include "../wire/psn.h"
 
@@ -114,7 +115,8 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	if (pkt->payload_bytes > qp->recv.wqe->length - resp->received)
 		return SKR_LOCAL_LEN;
 	sges = skr_qp_sges(qp, qp->recv.wqe->sge, qp->recv.wqe->num_sge);
-	if (!skr_sges_write_skb(&sges, resp->received, skb, pkt->hdr_bytes, pkt->payload_bytes))
+	if (!skr_sges_write_skb(&sges, resp->received, skb, skr_rx_payload(skb, pkt),
+				pkt->payload_bytes))
 		return SKR_REM_OP;
 	if (pkt->flags & SKR_HAS_IETH && !skr_invalidate(&sges.who, pkt->ieth))
 		return SKR_REM_ACCESS;
@@ -163,8 +165,9 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 		if (verdict)
 			return verdict;
 	}
-	if (pkt->payload_bytes && !skr_remote_write_skb(&who, resp->rkey, resp->va, skb,
-							pkt->hdr_bytes, pkt->payload_bytes))
+	if (pkt->payload_bytes &&
+	    !skr_remote_write_skb(&who, resp->rkey, resp->va, skb, skr_rx_payload(skb, pkt),
+				  pkt->payload_bytes))
 		return SKR_REM_ACCESS;
 	resp->va += pkt->payload_bytes;
 	resp->left -= pkt->payload_bytes;
@@ -322,7 +325,7 @@ void skr_responder_gap(struct skr_qp *qp)
 		skr_timer_pause(qp);
 }
 
-void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
 	s32 ahead = skr_psn_diff(pkt->psn, resp->epsn);
@@ -333,19 +336,19 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	if (ahead < 0) {
 		skr_count(qp->dev, SKR_CNT_DUPLICATE_REQUEST);
 		skr_replay(qp, pkt);
-		return;
+		return true;
 	}
 	if (ahead > 0) {
 		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
 		/* after an RNR NAK what follows is dropped (9.7.5.2.8) */
 		if (!resp->rnr_sent)
 			skr_reorder_hold(&qp->early_req, skb);
-		return;
+		return false;
 	}
 
 	verdict = skr_responder_execute(qp, skb, pkt, &packets);
 	if (qp->state == IB_QPS_ERR)
-		return;		/* a completion queue overran */
+		return true;	/* a completion queue overran */
 	if (verdict == SKR_RNR) {
 		skr_count(qp->dev, SKR_CNT_OUT_OF_BUFFER);
 		skr_resp_answer(qp, SKR_AETH_RNR | qp->attr.min_rnr_timer, resp->epsn);
@@ -359,6 +362,7 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	} else {
 		skr_resp_advance(qp, pkt, packets);
 	}
+	return true;
 }
 
 static u8 skr_resp_read_opcode(bool first, bool last)
@@ -369,7 +373,7 @@ static u8 skr_resp_read_opcode(bool first, bool last)
 }
 
 /* One response. Return: 0, -EAGAIN or -ENOMEM to try again, -EACCES. */
-static int skr_resp_read_one(struct skr_qp *qp)
+static int skr_resp_read_one(struct skr_qp *qp, struct skr_batch *out)
 {
 	struct skr_reading *reading = &qp->resp.reading;
 	u32 bytes = min(reading->left, qp->attr.mtu);
@@ -381,21 +385,20 @@ static int skr_resp_read_one(struct skr_qp *qp)
 		.msn = qp->resp.msn,
 	};
 	struct skr_who who = skr_qp_who(qp);
-	struct sk_buff *skb;
 	void *payload;
-	int err;
 
-	skb = skr_send_alloc(qp, &pkt, &payload);
-	if (!skb)
-		return -ENOMEM;
+	payload = skr_send_begin(qp, out, &pkt);
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
+	/* a copy: the peer's user may change the memory at any time */
 	if (bytes && !skr_remote_read(&who, reading->rkey, reading->va, payload, bytes)) {
-		kfree_skb(skb);
+		skr_batch_cancel(out);
 		return -EACCES;
 	}
-	err = skr_send(qp, skb, &pkt);
-	if (err)
-		return err;
+	skr_send_end(out, &pkt);
 
+	if (out->packets == 1)
+		qp->resp.reading_mark = *reading;
 	reading->first = false;
 	reading->va += bytes;
 	reading->left -= bytes;
@@ -404,26 +407,38 @@ static int skr_resp_read_one(struct skr_qp *qp)
 	return 0;
 }
 
+/* Collect responses. Return: 0, 1 if more could be sent at once, or an error. */
+static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int budget)
+{
+	int err = 0;
+
+	while (qp->resp.reading.active && !err) {
+		if (!budget--)
+			return 1;
+		if (skr_tx_full(qp) || skr_flow_blocked(qp, skr_batch_waiting(out)))
+			return 0;
+		err = skr_resp_read_one(qp, out);
+	}
+	return err;
+}
+
 bool skr_responder_read(struct skr_qp *qp, int budget)
 {
-	int err;
+	struct skr_batch out;
+	int ret;
 
 	lockdep_assert_held(&qp->lock);
-	while (qp->resp.reading.active) {
-		if (!budget--)
-			return true;
-		if (skr_tx_full(qp) || skr_flow_blocked(qp))
-			return false;
-		err = skr_resp_read_one(qp);
-		if (err == -EACCES) {
-			/* the region went away under the READ */
-			skr_resp_fail(qp, SKR_REM_ACCESS, qp->resp.reading.psn);
-			return false;
-		}
-		if (err) {
-			skr_timer_pause(qp);
-			return false;
-		}
+	skr_batch_init(&out, qp->dev, &qp->av);
+	ret = skr_resp_read_collect(qp, &out, budget);
+	if (ret == -EAGAIN || skr_send_flush(qp, &out)) {
+		/* those that waited did not leave */
+		qp->resp.reading = qp->resp.reading_mark;
+		ret = -EAGAIN;
 	}
-	return false;
+	if (ret == -EACCES)
+		/* the region went away under the READ */
+		skr_resp_fail(qp, SKR_REM_ACCESS, qp->resp.reading.psn);
+	else if (ret < 0)
+		skr_timer_pause(qp);
+	return ret == 1;
 }

@@ -32,53 +32,142 @@ static enum skr_drop skr_rx_check_qp(const struct skr_qp *qp, const struct skr_p
 	return skr_rx_pkey_ok(pkt->pkey) ? SKR_DROP_NONE : SKR_DROP_PKEY;
 }
 
-static void skr_rx_queue(struct skr_qp *qp, struct sk_buff *skb, bool response)
-{
-	struct sk_buff_head *queue = response ? &qp->rx_rsp : &qp->rx_req;
-
-	if (skb_queue_len_lockless(queue) >= SKR_RX_BACKLOG) {
-		skr_count(qp->dev, SKR_CNT_RX_DROP + SKR_DROP_BUSY);
-		trace_skr_rx_drop(qp->dev, NULL, SKR_DROP_BUSY);
-		kfree_skb(skb);
-		return;
-	}
-	skb_queue_tail(queue, skb);
-	skr_qp_run(qp);
-}
-
-/* It may wait beyond this softirq: let go of route, socket and filter. */
-static void skr_rx_detach(struct sk_buff *skb, const struct skr_pkt *pkt)
-{
-	skr_rx_cb(skb)->psn = pkt->psn;
-	skb_dst_drop(skb);
-	skb_orphan(skb);
-	nf_reset_ct(skb);
-}
-
-static enum skr_drop skr_rx_unicast(struct sk_buff *skb, const struct skr_pkt *pkt,
-				    struct skr_qp **found)
+/* @qp: of the packet before in the same super-packet, or NULL; then its own. */
+static enum skr_drop skr_rx_check_unicast(struct sk_buff *skb, const struct skr_pkt *pkt,
+					  struct skr_qp **qp)
 {
 	struct skr_rx_cb *cb = skr_rx_cb(skb);
+	struct skr_qp *found = *qp;
 	struct in6_addr gid;
 	enum skr_drop drop;
-	struct skr_qp *qp;
 
 	skr_rx_dgid(skb, &gid);
 	/* QP 1 of a host that talks to itself, through the loopback device */
 	if (pkt->qpn == SKR_QPN_GSI && !cb->dev)
 		cb->dev = skr_netns_find_address(dev_net(skb->dev), &gid);
-	qp = skr_qp_find(cb->dev, pkt->qpn);
-	if (!qp || !net_eq(qp->dev->net, dev_net(skb->dev)))
+	if (!found || found->qpn != pkt->qpn)
+		found = skr_qp_find(cb->dev, pkt->qpn);
+	if (!found || !net_eq(found->dev->net, dev_net(skb->dev)))
 		return SKR_DROP_QPN;
-	cb->dev = qp->dev;
-	drop = skr_rx_check_qp(qp, pkt);
+	cb->dev = found->dev;
+	drop = skr_rx_check_qp(found, pkt);
 	if (drop)
 		return drop;
 	/* a group's traffic goes to QP 0xffffff and nowhere else (9.6.1.4) */
 	if (rdma_is_multicast_addr(&gid))
 		return SKR_DROP_ADDR;
-	*found = qp;
+	*qp = found;
 	return SKR_DROP_NONE;
+}
+
+static enum skr_drop skr_rx_check_multicast(struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	struct in6_addr gid;
+
+	if ((pkt->opcode & SKR_TRANS_MASK) != SKR_TRANS_UD)
+		return SKR_DROP_TYPE;
+	skr_rx_dgid(skb, &gid);
+	return rdma_is_multicast_addr(&gid) ? SKR_DROP_NONE : SKR_DROP_ADDR;
+}
+
+/* The packet at hand; the cheap checks come before the ICRC. */
+static enum skr_drop skr_rx_check(struct sk_buff *skb, struct skr_pkt *pkt, struct skr_qp **qp)
+{
+	enum skr_drop drop = skr_rx_parse(skb, pkt);
+
+	if (drop)
+		return drop;
+	if (pkt->qpn == SKR_QPN_MULTICAST)
+		drop = skr_rx_check_multicast(skb, pkt);
+	else
+		drop = skr_rx_check_unicast(skb, pkt, qp);
+	if (drop)
+		return drop;
+	return skr_rx_icrc_ok(skb, pkt->hdr_bytes) ? SKR_DROP_NONE : SKR_DROP_ICRC;
+}
+
+static void skr_rx_drop(struct sk_buff *skb, const struct skr_pkt *pkt, enum skr_drop drop,
+			u32 packets)
+{
+	struct skr_dev *dev = skr_rx_cb(skb)->dev;
+
+	trace_skr_rx_drop(dev, pkt, drop);
+	if (!dev)
+		return;
+	skr_count_add(dev, SKR_CNT_RX_DROP + drop, packets);
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		skr_count(dev, SKR_CNT_RP_CNP_IGNORED);
+}
+
+/* The packets from @from up to @to by themselves; @skb itself if these are the last. */
+static struct sk_buff *skr_rx_piece(struct sk_buff *skb, u32 from, u32 to)
+{
+	struct sk_buff *piece = skb;
+
+	if (to != skr_rx_cb(skb)->len)
+		piece = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	if (piece) {
+		skr_rx_cb(piece)->at = from;
+		skr_rx_cb(piece)->len = to;
+	}
+	return piece;
+}
+
+/* A CNP does not wait behind requests: they may wait for what it slows down. */
+static struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	return pkt->flags & SKR_IS_RESPONSE || pkt->opcode == SKR_OPCODE_CNP ? &qp->rx_rsp :
+									      &qp->rx_req;
+}
+
+static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,
+			 const struct skr_pkt *pkt)
+{
+	struct skr_rx_cb *cb = skr_rx_cb(piece);
+	u32 bytes = cb->len - cb->at;
+	u32 limit = SKR_RX_BACKLOG;
+
+	cb->psn = pkt->psn;
+	if (cb->len > cb->seg)
+		limit /= SKR_RX_SUPER;
+	if (skb_queue_len_lockless(queue) >= limit) {
+		skr_rx_drop(piece, pkt, SKR_DROP_BUSY, skr_rx_left(piece));
+		kfree_skb(piece);
+		return;
+	}
+	skb_queue_tail(queue, piece);
+	if (bytes >= SKR_RX_AT_ONCE)
+		skr_qp_run(qp);
+	else
+		skr_qp_run_soon(qp, &qp->lone_rx);
+}
+
+/**
+ * struct skr_rx_run - good packets in a row for one queue of one QP
+ * @qp: the QP, or NULL: there is none
+ * @queue: its queue
+ * @pkt: facts of the first one
+ * @from: offset of the first one
+ */
+struct skr_rx_run {
+	struct skr_qp		*qp;
+	struct sk_buff_head	*queue;
+	struct skr_pkt		pkt;
+	u32			from;
+};
+
+/* Queue the packets from @run->from up to @to. */
+static void skr_rx_run_end(struct sk_buff *skb, struct skr_rx_run *run, u32 to)
+{
+	struct sk_buff *piece = skr_rx_piece(skb, run->from, to);
+	struct skr_qp *qp = run->qp;
+
+	run->qp = NULL;
+	if (piece)
+		skr_rx_queue(qp, run->queue, piece, &run->pkt);
+	else
+		skr_rx_drop(skb, &run->pkt, SKR_DROP_NOMEM,
+			    DIV_ROUND_UP(to - run->from, skr_rx_cb(skb)->seg));
 }
 
 /* One member's copy; a member that cannot take it does not hurt the others. */
@@ -86,76 +175,68 @@ static void skr_rx_copy(struct skr_qp *qp, struct sk_buff *skb, const struct skr
 {
 	enum skr_drop drop = skr_rx_check_qp(qp, pkt);
 
+	skr_rx_cb(skb)->dev = qp->dev;
 	if (!drop) {
-		skr_rx_queue(qp, skb, false);
+		skr_rx_queue(qp, &qp->rx_req, skb, pkt);
 		return;
 	}
-	skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
-	trace_skr_rx_drop(qp->dev, pkt, drop);
+	skr_rx_drop(skb, pkt, drop, 1);
 	kfree_skb(skb);
 }
 
-static enum skr_drop skr_rx_multicast(struct sk_buff *skb, const struct skr_pkt *pkt)
+/* The packet at hand, to all members of its group. */
+static void skr_rx_group(struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	struct skr_dev *dev = skr_rx_cb(skb)->dev;
+	struct skr_rx_cb *cb = skr_rx_cb(skb);
+	u32 at = cb->at, len = cb->len;
 	struct in6_addr gid;
 
-	if ((pkt->opcode & SKR_TRANS_MASK) != SKR_TRANS_UD)
-		return SKR_DROP_TYPE;
 	skr_rx_dgid(skb, &gid);
-	if (!rdma_is_multicast_addr(&gid))
-		return SKR_DROP_ADDR;
-	if (!skr_rx_icrc_ok(skb, pkt->hdr_bytes))
-		return SKR_DROP_ICRC;
-	skr_rx_detach(skb, pkt);
-	if (!dev || !skr_group_deliver(dev, &gid, skb, pkt, skr_rx_copy))
-		return SKR_DROP_QPN;
-	consume_skb(skb);
-	return SKR_DROP_NONE;
-}
-
-static enum skr_drop skr_rx_dispatch(struct sk_buff *skb, struct skr_pkt *pkt)
-{
-	u32 len = skr_rx_cb(skb)->len;
-	u8 buf[SKR_MAX_HDR_BYTES];
-	enum skr_drop drop;
-	struct skr_qp *qp;
-	u32 avail = min_t(u32, len, sizeof(buf));
-
-	drop = skr_parse(pkt, skb_header_pointer(skb, 0, avail, buf), avail, len);
-	if (drop)
-		return drop;
-	if (pkt->qpn == SKR_QPN_MULTICAST)
-		return skr_rx_multicast(skb, pkt);
-
-	/* the cheap checks come before the ICRC */
-	drop = skr_rx_unicast(skb, pkt, &qp);
-	if (drop)
-		return drop;
-	if (!skr_rx_icrc_ok(skb, pkt->hdr_bytes))
-		return SKR_DROP_ICRC;
-	skr_rx_detach(skb, pkt);
-	skr_rx_queue(qp, skb, pkt->flags & SKR_IS_RESPONSE);
-	return SKR_DROP_NONE;
-}
-
-static void skr_rx_count_drop(struct skr_dev *dev, const struct skr_pkt *pkt, enum skr_drop drop)
-{
-	skr_count(dev, SKR_CNT_RX_DROP + drop);
-	if (pkt->opcode == SKR_OPCODE_CNP)
-		skr_count(dev, SKR_CNT_RP_CNP_IGNORED);
+	/* copies are made of it as it is now */
+	cb->len = at + skr_rx_bytes(skb);
+	if (!cb->dev || !skr_group_deliver(cb->dev, &gid, skb, pkt, skr_rx_copy))
+		skr_rx_drop(skb, pkt, SKR_DROP_QPN, 1);
+	cb->len = len;
 }
 
 void skr_rx(struct sk_buff *skb)
 {
+	struct skr_rx_cb *cb = skr_rx_cb(skb);
+	struct skr_rx_run run = {};
+	struct sk_buff_head *queue;
+	struct skr_qp *qp = NULL;
 	struct skr_pkt pkt = {};
 	enum skr_drop drop;
+	u32 at;
 
-	drop = skr_rx_dispatch(skb, &pkt);
-	if (!drop)
-		return;
-	if (skr_rx_cb(skb)->dev)
-		skr_rx_count_drop(skr_rx_cb(skb)->dev, &pkt, drop);
-	trace_skr_rx_drop(skr_rx_cb(skb)->dev, &pkt, drop);
-	kfree_skb(skb);
+	/* it may wait beyond this softirq: let go of route, socket and filter */
+	skb_dst_drop(skb);
+	skb_orphan(skb);
+	nf_reset_ct(skb);
+	do {
+		drop = skr_rx_check(skb, &pkt, &qp);
+		queue = NULL;
+		if (!drop && pkt.qpn != SKR_QPN_MULTICAST)
+			queue = skr_rx_queue_for(qp, &pkt);
+		at = cb->at;
+		if (run.qp && queue != run.queue) {
+			skr_rx_run_end(skb, &run, at);
+			cb->at = at;
+		}
+		if (drop) {
+			skr_rx_drop(skb, &pkt, drop, 1);
+		} else if (!queue) {
+			skr_rx_group(skb, &pkt);
+		} else if (!run.qp) {
+			run.qp = qp;
+			run.queue = queue;
+			run.pkt = pkt;
+			run.from = at;
+		}
+	} while (skr_rx_next(skb));
+
+	if (run.qp)
+		skr_rx_run_end(skb, &run, cb->len);
+	else
+		kfree_skb(skb);
 }

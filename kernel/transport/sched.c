@@ -18,15 +18,24 @@
 #include "../trace.h"
 
 static struct workqueue_struct *skr_wq;
+static struct workqueue_struct *skr_bh_wq;
 
 int skr_sched_init(void)
 {
 	skr_wq = alloc_workqueue("skerry", WQ_UNBOUND | WQ_HIGHPRI, 0);
-	return skr_wq ? 0 : -ENOMEM;
+	if (!skr_wq)
+		return -ENOMEM;
+	skr_bh_wq = alloc_workqueue("skerry_bh", SKR_WQ_BH, 0);
+	if (!skr_bh_wq) {
+		destroy_workqueue(skr_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void skr_sched_exit(void)
 {
+	destroy_workqueue(skr_bh_wq);
 	destroy_workqueue(skr_wq);
 }
 
@@ -36,6 +45,45 @@ void skr_qp_run_later(struct skr_qp *qp)
 	kref_get(&qp->ref);
 	if (!queue_work(skr_wq, &qp->work))
 		skr_qp_put(qp);
+}
+
+/* Is more about to come? If it was not lately, then only now and then look again. */
+static bool skr_soon_pays(u8 *lone)
+{
+	u8 n = READ_ONCE(*lone);
+
+	if (!in_serving_softirq() || !READ_ONCE(skr_tune.batch))
+		return false;
+	if (n < SKR_SOON_LONE)
+		return true;
+	/* a race costs one guess */
+	WRITE_ONCE(*lone, n + 1 < SKR_SOON_PROBE ? n + 1 : SKR_SOON_LONE - 1);
+	return false;
+}
+
+void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
+{
+	if (!skr_soon_pays(lone)) {
+		skr_qp_run(qp);
+		return;
+	}
+	set_bit(SKR_QP_PENDING, &qp->run_flags);
+	kref_get(&qp->ref);
+	if (queue_work(skr_bh_wq, &qp->bh_work)) {
+		WRITE_ONCE(*lone, READ_ONCE(*lone) + 1);
+	} else {
+		/* not the first one: a batch */
+		WRITE_ONCE(*lone, 0);
+		skr_qp_put(qp);
+	}
+}
+
+void skr_qp_bh_work(struct work_struct *work)
+{
+	struct skr_qp *qp = container_of(work, struct skr_qp, bh_work);
+
+	skr_qp_run(qp);
+	skr_qp_put(qp);
 }
 
 void skr_qp_work(struct work_struct *work)
@@ -67,71 +115,117 @@ static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb,
 	return skr_rx_matches(skb, &qp->av) ? SKR_DROP_NONE : SKR_DROP_ADDR;
 }
 
-static void skr_rx_take(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+/* A packet from the door that may be taken: what it tells besides what it carries */
+static void skr_rx_taken(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
+	skr_count_add(qp->dev, SKR_CNT_RX_DROP + SKR_DROP_NONE, skr_rx_left(skb));
+	skr_count_add(qp->dev, SKR_CNT_RX_BYTES, skr_rx_cb(skb)->len - skr_rx_cb(skb)->at);
+	skr_cnp_look(qp, skb, pkt);
+}
+
+static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt,
+			   enum skr_drop drop)
+{
+	skr_count_add(qp->dev, SKR_CNT_RX_DROP + drop, skr_rx_left(skb));
 	if (pkt->opcode == SKR_OPCODE_CNP)
-		skr_flow_cnp(qp);
-	else if (qp->trans == SKR_TRANS_UD)
-		skr_datagram_receive(qp, skb, pkt);
-	else if (qp->trans == SKR_TRANS_UC)
-		skr_uc_receive(qp, skb, pkt);
-	else if (pkt->flags & SKR_IS_RESPONSE)
-		skr_completer(qp, skb, pkt);
-	else
-		skr_responder(qp, skb, pkt);
+		skr_count(qp->dev, SKR_CNT_RP_CNP_IGNORED);
+	trace_skr_rx_drop(qp->dev, pkt, drop);
+	kfree_skb(skb);
 }
 
 /*
- * The packet was parsed at the door; it waited, and its facts are read again.
- * @fresh: it comes from the door, not from those that came too early.
+ * The skb whose packets are next: what came too early and is in turn now, or the
+ * next one from the door. All packets of one are of one kind, from one address.
  */
-static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
+static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
+				   struct skr_reorder *early, u32 expected)
 {
-	u32 len = skr_rx_cb(skb)->len;
-	u8 buf[SKR_MAX_HDR_BYTES];
+	struct sk_buff *skb = skr_reorder_next(early, expected);
 	enum skr_drop drop;
 	struct skr_pkt pkt;
-	u32 avail = min_t(u32, len, sizeof(buf));
 
-	drop = skr_parse(&pkt, skb_header_pointer(skb, 0, avail, buf), avail, len);
-	if (WARN_ON_ONCE(drop))
-		goto free;
+	if (skb)
+		return skb;
+	while ((skb = skb_dequeue(queue))) {
+		drop = skr_rx_parse(skb, &pkt);
+		if (!WARN_ON_ONCE(drop))
+			drop = skr_rx_admit(qp, skb, &pkt);
+		if (!drop) {
+			skr_rx_taken(qp, skb, &pkt);
+			return skb;
+		}
+		skr_rx_refused(qp, skb, &pkt, drop);
+	}
+	return NULL;
+}
 
-	drop = skr_rx_admit(qp, skb, &pkt);
-	if (drop || fresh)
-		skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
-	if (drop) {
-		trace_skr_rx_drop(qp->dev, &pkt, drop);
-		if (pkt.opcode == SKR_OPCODE_CNP)
-			skr_count(qp->dev, SKR_CNT_RP_CNP_IGNORED);
-		goto free;
+static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	enum skr_drop drop;
+
+	if (pkt->opcode == SKR_OPCODE_CNP) {
+		skr_flow_cnp(qp);
+		return true;
 	}
-	if (fresh) {
-		skr_cnp_look(qp, skb, &pkt);
-		skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
-		trace_skr_rx(qp->dev, &pkt);
+	if (qp->trans == SKR_TRANS_UD) {
+		/* each packet of a super-packet has a Q_Key of its own */
+		drop = skr_datagram_admit(qp, skb, pkt);
+		if (drop)
+			skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
+		else
+			skr_datagram_receive(qp, skb, pkt);
+		return true;
 	}
-	skr_rx_take(qp, skb, &pkt);
-free:
-	consume_skb(skb);
+	if (qp->trans == SKR_TRANS_UC)
+		return skr_uc_receive(qp, skb, pkt);
+	if (pkt->flags & SKR_IS_RESPONSE)
+		return skr_completer(qp, skb, pkt);
+	return skr_responder(qp, skb, pkt);
+}
+
+/*
+ * The packet at hand. It was parsed at the door; it waited, and its facts are read
+ * again. Return: false if it came too early: it was kept, with all that follow.
+ */
+static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
+{
+	struct skr_pkt pkt;
+
+	if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+		return true;
+	trace_skr_rx(qp->dev, &pkt);
+	skr_rx_cb(skb)->psn = pkt.psn;
+	return skr_rx_execute(qp, skb, &pkt);
+}
+
+/* One packet of the skb in work, which ends with its last packet or with the QP. */
+static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
+{
+	struct sk_buff *skb = *cur;
+
+	/* an error frees what is in work: not this one */
+	*cur = NULL;
+	if (skr_rx_one(qp, skb) && skr_rx_next(skb) && qp->state != IB_QPS_ERR)
+		*cur = skb;
+	else
+		consume_skb(skb);
 }
 
 static bool skr_step_responses(struct skr_qp *qp)
 {
 	int budget = SKR_STEP_BUDGET;
-	bool fresh;
-	struct sk_buff *skb;
 
 	while (budget--) {
-		skb = skr_reorder_next(&qp->early_rsp, qp->req.una_psn);
-		fresh = !skb;
-		if (fresh)
-			skb = skb_dequeue(&qp->rx_rsp);
-		if (!skb) {
+		if (!qp->cur_rsp)
+			qp->cur_rsp = skr_rx_take(qp, &qp->rx_rsp, &qp->early_rsp,
+						  qp->req.una_psn);
+		if (!qp->cur_rsp) {
 			skr_completer_gap(qp);
 			return false;
 		}
-		skr_rx_one(qp, skb, fresh);
+		skr_rx_step(qp, &qp->cur_rsp);
+		if (qp->state == IB_QPS_ERR)
+			return false;
 	}
 	return true;
 }
@@ -150,8 +244,6 @@ static bool skr_step_requests(struct skr_qp *qp)
 {
 	int budget = SKR_STEP_BUDGET;
 	bool more = true;
-	struct sk_buff *skb;
-	bool fresh;
 
 	while (budget--) {
 		if (qp->resp.reading.active) {
@@ -160,17 +252,20 @@ static bool skr_step_requests(struct skr_qp *qp)
 				return more;
 			more = true;
 		}
-		skb = skr_reorder_next(&qp->early_req, qp->resp.epsn);
-		fresh = !skb;
-		if (fresh)
-			skb = skb_dequeue(&qp->rx_req);
-		if (!skb) {
+		if (!qp->cur_req)
+			qp->cur_req = skr_rx_take(qp, &qp->rx_req, &qp->early_req,
+						  qp->resp.epsn);
+		if (!qp->cur_req) {
 			if (skr_step_gap(qp))
 				continue;
 			more = false;
 			break;
 		}
-		skr_rx_one(qp, skb, fresh);
+		skr_rx_step(qp, &qp->cur_req);
+		if (qp->state == IB_QPS_ERR)
+			return false;
+		if (!READ_ONCE(skr_tune.merge_acks))
+			skr_responder_ack(qp);
 	}
 	skr_responder_ack(qp);
 	return more;

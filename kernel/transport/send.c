@@ -6,7 +6,9 @@
  */
 #include "qp.h"
 
-#include "../net/xmit.h"
+#include <linux/slab.h>
+
+#include "../net/batch.h"
 
 /*
  * Each CPU has a queue of its own inside the stack, and one may overtake
@@ -23,78 +25,135 @@ static int skr_tx_low(const struct skr_qp *qp)
 	return qp->trans == SKR_TRANS_UC ? 0 : SKR_TX_LOW;
 }
 
-static void skr_send_done(struct sk_buff *skb)
-{
-	struct skr_qp *qp = skb_shinfo(skb)->destructor_arg;
+/**
+ * struct skr_tx_share - what a super-packet takes of its QP's share of the stack
+ * @qp: QP, held
+ * @units: SKR_TX_UNIT bytes each, begun ones included
+ */
+struct skr_tx_share {
+	struct skr_qp	*qp;
+	int		units;
+};
 
+static void skr_send_left(struct skr_qp *qp, int units)
+{
 	/* locks of the stack may be held here: leave the work to a worker */
-	if (atomic_dec_return(&qp->tx_packets) <= skr_tx_low(qp) &&
+	if (atomic_sub_return(units, &qp->tx_units) <= skr_tx_low(qp) &&
 	    test_and_clear_bit(SKR_QP_TX_FULL, &qp->run_flags))
 		skr_qp_run_later(qp);
 	skr_qp_put(qp);
 }
 
-bool skr_tx_full(struct skr_qp *qp)
+static void skr_send_done(struct sk_buff *skb)
 {
-	if (atomic_read(&qp->tx_packets) < SKR_TX_HIGH && !skr_tx_elsewhere(qp))
-		return false;
-	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
-	/* either skr_send_done() sees the bit, or we see its count */
-	smp_mb__after_atomic();
-	return atomic_read(&qp->tx_packets) > skr_tx_low(qp);
+	skr_send_left(skb_shinfo(skb)->destructor_arg, 1);
 }
 
-struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **payload)
+static void skr_send_super_done(struct sk_buff *skb)
+{
+	struct skr_tx_share *share = skb_shinfo(skb)->destructor_arg;
+
+	skr_send_left(share->qp, share->units);
+	kfree(share);
+}
+
+/* The packets count against the QP until they have left the stack. */
+static void skr_send_own(struct skr_qp *qp, struct sk_buff *skb, u32 bytes)
+{
+	struct skr_tx_share *share = NULL;
+	int units = DIV_ROUND_UP(bytes, SKR_TX_UNIT);
+
+	if (units > 1)
+		share = kmalloc(sizeof(*share), GFP_ATOMIC | __GFP_NOWARN);
+	if (share) {
+		share->qp = qp;
+		share->units = units;
+		skb_shinfo(skb)->destructor_arg = share;
+		skb->destructor = skr_send_super_done;
+	} else {
+		units = 1;
+		skb_shinfo(skb)->destructor_arg = qp;
+		skb->destructor = skr_send_done;
+	}
+	kref_get(&qp->ref);
+	atomic_add(units, &qp->tx_units);
+}
+
+bool skr_tx_full(struct skr_qp *qp)
+{
+	if (atomic_read(&qp->tx_units) < SKR_TX_HIGH && !skr_tx_elsewhere(qp))
+		return false;
+	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
+	/* either skr_send_left() sees the bit, or we see its count */
+	smp_mb__after_atomic();
+	return atomic_read(&qp->tx_units) > skr_tx_low(qp);
+}
+
+int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
+{
+	lockdep_assert_held(&qp->lock);
+	if (!out->skb)
+		return 0;
+	skr_send_own(qp, out->skb, out->bytes);
+	qp->tx_cpu = smp_processor_id();
+	if (skr_batch_flush(out) == SKR_TX_CONGESTED)
+		return -EAGAIN;
+	skr_flow_sent(qp, out->packets, out->bytes);
+	return 0;
+}
+
+void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt)
 {
 	u32 hdr_bytes = skr_opcodes[pkt->opcode].hdr_bytes;
 	u8 pad = skr_pad(pkt->payload_bytes);
-	struct sk_buff *skb;
-	u8 *data;
+	u32 bytes = hdr_bytes + pkt->payload_bytes + pad + SKR_ICRC_BYTES;
+	u8 *data = NULL;
+	int err;
 
-	skb = skr_xmit_alloc(hdr_bytes + pkt->payload_bytes + pad + SKR_ICRC_BYTES);
-	if (!skb) {
+	lockdep_assert_held(&qp->lock);
+	if (skr_batch_fits(out, bytes))
+		data = skr_batch_add(out, bytes);
+	if (!data) {
+		err = skr_send_flush(qp, out);
+		if (err)
+			return ERR_PTR(err);
+		data = skr_batch_add(out, bytes);
+	}
+	if (!data) {
 		skr_count(qp->dev, SKR_CNT_TX_NOMEM);
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	pkt->pkey = SKR_PKEY_FULL;
 	if (qp->trans != SKR_TRANS_UD)
 		pkt->qpn = qp->attr.dest_qpn;
 	pkt->pad = pad;
 	pkt->bth_flags |= SKR_BTH_MIGREQ;
-	data = skb->data;
 	skr_build(pkt, data);
 	memset(data + hdr_bytes + pkt->payload_bytes, 0, pad);
-	if (payload)
-		*payload = data + hdr_bytes;
-	return skb;
+	return data + hdr_bytes;
 }
 
-int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
-		const struct skr_pkt *pkt)
+void skr_send_end(struct skr_batch *out, const struct skr_pkt *pkt)
 {
-	u32 hdr_bytes = skr_opcodes[pkt->opcode].hdr_bytes;
+	skr_batch_seal(out, skr_opcodes[pkt->opcode].hdr_bytes);
+}
 
-	lockdep_assert_held(&qp->lock);
-	kref_get(&qp->ref);
-	atomic_inc(&qp->tx_packets);
-	qp->tx_cpu = smp_processor_id();
-	skb_shinfo(skb)->destructor_arg = qp;
-	skb->destructor = skr_send_done;
-	if (skr_xmit(qp->dev, av, skb, hdr_bytes) == SKR_TX_CONGESTED)
-		return -EAGAIN;
-	if (pkt->payload_bytes)
-		skr_flow_sent(qp, hdr_bytes + pkt->payload_bytes + pkt->pad + SKR_ICRC_BYTES);
+int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt)
+{
+	void *payload = skr_send_begin(qp, out, pkt);
+
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
+	skr_send_end(out, pkt);
 	return 0;
-}
-
-int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
-{
-	return skr_send_to(qp, &qp->av, skb, pkt);
 }
 
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 {
-	struct sk_buff *skb = skr_send_alloc(qp, pkt, NULL);
+	struct skr_batch out;
+	int err;
 
-	return skb ? skr_send(qp, skb, pkt) : -ENOMEM;
+	skr_batch_init(&out, qp->dev, &qp->av);
+	err = skr_send_batched(qp, &out, pkt);
+	return err ?: skr_send_flush(qp, &out);
 }

@@ -96,6 +96,10 @@ static void skr_qp_forget_packets(struct skr_qp *qp)
 {
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	kfree_skb(qp->cur_req);
+	kfree_skb(qp->cur_rsp);
+	qp->cur_req = NULL;
+	qp->cur_rsp = NULL;
 	skr_reorder_purge(&qp->early_req);
 	skr_reorder_purge(&qp->early_rsp);
 	qp->resp.reading.active = false;

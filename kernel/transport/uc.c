@@ -58,7 +58,7 @@ static void skr_uc_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	}
 }
 
-void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+bool skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
 	s32 ahead = skr_psn_diff(pkt->psn, resp->epsn);
@@ -67,12 +67,12 @@ void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt
 	if (ahead > 0) {
 		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
 		skr_reorder_hold(&qp->early_req, skb);
-		return;
+		return false;
 	}
 	if (ahead < 0) {
 		skr_count(qp->dev, SKR_CNT_DUPLICATE_REQUEST);
 		if (ahead >= -SKR_REORDER_MAX)
-			return;		/* late, or a copy */
+			return true;	/* late, or a copy */
 		/* a sender that began anew */
 		skr_reorder_purge(&qp->early_req);
 		skr_uc_abandon(qp);
@@ -80,6 +80,7 @@ void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt
 	resp->epsn = skr_psn_add(pkt->psn, 1);
 	skr_reorder_moved(&qp->early_req);
 	skr_uc_execute(qp, skb, pkt);
+	return true;
 }
 
 bool skr_uc_gap(struct skr_qp *qp)

@@ -110,7 +110,8 @@ int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	if (wr)
 		err = skr_post_sends(&qp->sq, wr, bad_wr);
-	skr_qp_run(qp);
+	/* a completion handler that posts will post more */
+	skr_qp_run_soon(qp, &qp->lone_post);
 	return err;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+#ifndef SKR_COMPAT_LINUX_WORKQUEUE_H
+#define SKR_COMPAT_LINUX_WORKQUEUE_H
+
+#include_next <linux/workqueue.h>
+
+/* What runs in softirq runs on the CPU that queued it; newer kernels want it said. */
+#ifdef SKR_HAVE_BH_PERCPU
+#define SKR_WQ_BH	(WQ_BH | WQ_PERCPU)
+#else
+#define SKR_WQ_BH	WQ_BH
+#endif
+
+#endif /* SKR_COMPAT_LINUX_WORKQUEUE_H */

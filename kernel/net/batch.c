@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "batch.h"
+
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/local_lock.h>
+#include <linux/udp.h>
+#include <net/ip6_checksum.h>
+#include <net/sock.h>
+#include <net/udp.h>
+
+#include "../trace.h"
+#include "../wire/icrc.h"
+#include "rocev2.h"
+
+/* Packets in one skb at most: no more than UDP's own users may ask for */
+#define SKR_BATCH_PACKETS	64
+
+/**
+ * struct skr_batch_pages - where a CPU's packets are written
+ * @lock: names the critical section; softirq is off in it
+ * @frag: page in use, held
+ */
+struct skr_batch_pages {
+	local_lock_t		lock;
+	struct page_frag	frag;
+};
+
+static DEFINE_PER_CPU(struct skr_batch_pages, skr_batch_pages) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
+
+/*
+ * A NIC that cuts super-packets by itself may number the IPv4 packets in its own
+ * way, and the ICRC covers the number. The kernel counts up, and so do the
+ * devices of virtual machines, where the kernel of the host does it.
+ */
+static int skr_batch_odd_numbers(struct net_device *ndev, struct netdev_nested_priv *priv)
+{
+	const struct device *hw = ndev->dev.parent;
+
+	return hw && ndev->features & NETIF_F_GSO_UDP_L4 &&
+	       !(hw->bus && !strcmp(hw->bus->name, "virtio"));
+}
+
+static bool skr_batch_allowed(const struct skr_dev *dev, const struct skr_av *av)
+{
+	struct netdev_nested_priv priv = {};
+	bool odd;
+
+	if (!READ_ONCE(skr_tune.super_tx))
+		return false;
+	if (av->net != SKR_L3_IPV4)
+		return true;
+	if (skr_batch_odd_numbers(dev->ndev, &priv))
+		return false;
+	rcu_read_lock();
+	odd = netdev_walk_all_lower_dev_rcu(dev->ndev, skr_batch_odd_numbers, &priv);
+	rcu_read_unlock();
+	return !odd;
+}
+
+void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev, struct skr_av *av)
+{
+	*batch = (struct skr_batch) {
+		.dev = dev,
+		.av = av,
+		.max = 1,
+	};
+	if (skr_batch_allowed(dev, av))
+		batch->max = SKR_BATCH_PACKETS;
+}
+
+bool skr_batch_fits(const struct skr_batch *batch, u32 bytes)
+{
+	if (!batch->skb)
+		return true;
+	return batch->packets < batch->max && bytes <= batch->seg &&
+	       batch->last_bytes == batch->seg && batch->bytes + bytes <= SKR_BATCH_BYTES;
+}
+
+/* Bytes behind those that are there, on a page shared with other skbs. */
+static u8 *skr_batch_more(struct sk_buff *skb, u32 bytes)
+{
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
+	struct page_frag *frag;
+	u8 *room = NULL;
+
+	local_lock_nested_bh(&skr_batch_pages.lock);
+	frag = this_cpu_ptr(&skr_batch_pages.frag);
+	if (!skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) ||
+	    frag->size - frag->offset < bytes)
+		goto out;
+	if (skb_can_coalesce(skb, shinfo->nr_frags, frag->page, frag->offset)) {
+		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], bytes);
+	} else if (shinfo->nr_frags < MAX_SKB_FRAGS) {
+		get_page(frag->page);
+		skb_fill_page_desc(skb, shinfo->nr_frags, frag->page, frag->offset, bytes);
+	} else {
+		goto out;
+	}
+	room = page_address(frag->page) + frag->offset;
+	frag->offset += bytes;
+	skb->len += bytes;
+	skb->data_len += bytes;
+	skb->truesize += bytes;
+out:
+	local_unlock_nested_bh(&skr_batch_pages.lock);
+	return room;
+}
+
+void *skr_batch_add(struct skr_batch *batch, u32 bytes)
+{
+	u8 *room;
+
+	if (batch->skb) {
+		room = skr_batch_more(batch->skb, bytes);
+		if (!room)
+			return NULL;
+	} else {
+		batch->skb = skr_xmit_alloc(bytes);
+		if (!batch->skb)
+			return NULL;
+		room = batch->skb->data;
+		skr_rocev2_push(batch->skb, batch->av);
+		batch->packets = 0;
+		batch->bytes = 0;
+		batch->seg = bytes;
+	}
+	batch->packets++;
+	batch->bytes += bytes;
+	batch->last = room;
+	batch->last_bytes = bytes;
+	return room;
+}
+
+void skr_batch_seal(struct skr_batch *batch, u32 hdr_bytes)
+{
+	struct skr_l3_copy l3;
+	u32 crc;
+
+	trace_skr_tx(batch->dev, batch->last);
+	skr_l3_copy(&l3, batch->skb, batch->av->net, batch->last_bytes, batch->packets - 1);
+	crc = skr_icrc_hdr(batch->av->net, &l3, &l3.udp, batch->last, hdr_bytes);
+	skr_xmit_icrc(crc, batch->last + hdr_bytes, batch->last_bytes - hdr_bytes);
+}
+
+void skr_batch_cancel(struct skr_batch *batch)
+{
+	batch->packets--;
+	batch->bytes -= batch->last_bytes;
+	if (batch->packets) {
+		/* all before it had the same size, or it would not have fit */
+		pskb_trim(batch->skb, batch->skb->len - batch->last_bytes);
+		batch->last_bytes = batch->seg;
+	} else {
+		kfree_skb(batch->skb);
+		batch->skb = NULL;
+	}
+}
+
+/* More than one packet: say where to cut, and leave UDP's checksum to the NIC. */
+static void skr_batch_mark(struct skr_batch *batch)
+{
+	struct sk_buff *skb = batch->skb;
+	u32 len = skb->len - skb_transport_offset(skb);
+	struct udphdr *udp = udp_hdr(skb);
+
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	skb_shinfo(skb)->gso_size = batch->seg;
+	skb_shinfo(skb)->gso_segs = batch->packets;
+	udp->len = htons(len);
+	if (batch->av->net == SKR_L3_IPV4)
+		udp->check = ~udp_v4_check(len, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, 0);
+	else
+		udp->check = ~udp_v6_check(len, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr, 0);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+}
+
+enum skr_tx skr_batch_flush(struct skr_batch *batch)
+{
+	struct sk_buff *skb = batch->skb;
+
+	if (batch->packets > 1)
+		skr_batch_mark(batch);
+	batch->av->ip_id += batch->packets;
+	batch->skb = NULL;
+	return skr_xmit_down(batch->dev, batch->av, skb, batch->packets, batch->bytes);
+}
+
+void skr_batch_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page_frag *frag = &per_cpu_ptr(&skr_batch_pages, cpu)->frag;
+
+		if (frag->page)
+			put_page(frag->page);
+	}
+}
