@@ -338,6 +338,16 @@ hosts_wired()
 	must wait_until 5 carrier "$NS_A" $DEV_A
 }
 
+# long_backlog - a slow receiver must not make the kernel drop packets on veth
+long_backlog()
+{
+	local file=/proc/sys/net/core/netdev_max_backlog now
+
+	now=$(< $file)
+	must sh -c "echo 100000 > $file"
+	defer sh -c "echo $now > $file"
+}
+
 carrier()
 {
 	on "$1" grep -q 1 "/sys/class/net/$2/carrier"
