@@ -50,9 +50,8 @@ void drain(Bench &b)
 {
 	auto pair = b.pair();
 
-	b.wire.rule([](const Packet &p, Bytes &) {
-		return p.to_b ? Verdict::PASS : Verdict::HOLD;
-	});
+	b.wire.rule(
+		[](const Packet &p, Bytes &) { return p.to_b ? Verdict::PASS : Verdict::HOLD; });
 	write_to(pair, 1, 5000).post(pair.a.qp);
 	while (b.wire.held() < 1)
 		sleep_us(500);

@@ -27,7 +27,7 @@ constexpr size_t LIMIT = 1UL << 31;
 /* a file of `period` bytes, mapped again and again over `bytes` */
 class Folded
 {
-      public:
+public:
 	Folded(const Pd &pd, size_t period, size_t bytes) : bytes(bytes)
 	{
 		int fd = memfd_create("folded", 0);
@@ -118,9 +118,8 @@ int main(int argc, char **argv)
 			transfer(pair, IBV_WR_RDMA_READ, a, b, bytes, 0);
 			check(b, a);
 		});
-		tap.run("WRITE of one byte more", [&] {
-			transfer(pair, IBV_WR_RDMA_WRITE, a, b, LIMIT + 1, EINVAL);
-		});
+		tap.run("WRITE of one byte more",
+			[&] { transfer(pair, IBV_WR_RDMA_WRITE, a, b, LIMIT + 1, EINVAL); });
 		tap.run("a new pair works", [&] {
 			Pair fresh(devices, config);
 

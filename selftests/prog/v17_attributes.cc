@@ -96,7 +96,8 @@ void bad_wr(Bench &b)
 		chain[i].get().next = i < 4 ? &chain[i + 1].get() : nullptr;
 	auto &first = chain[0].get();
 	first.next->next->num_sge = pair.a.qp.cap().max_send_sge + 1;
-	expect("a chain with too many pieces", ibv_post_send(pair.a.qp.get(), &first, &bad), EINVAL);
+	expect("a chain with too many pieces", ibv_post_send(pair.a.qp.get(), &first, &bad),
+	       EINVAL);
 	if (!bad || bad->wr_id != 2)
 		fail("bad_wr is not the third");
 	pair.a.send_cq.expect(0, IBV_WC_SUCCESS);
@@ -189,11 +190,9 @@ void limits(Bench &b)
 		     qp_with(more(&ibv_qp_cap::max_send_sge, attr.max_sge + 1)), EINVAL);
 	expect_errno("too many pieces to receive",
 		     qp_with(more(&ibv_qp_cap::max_recv_sge, attr.max_sge + 1)), EINVAL);
-	expect_errno("too much inline data",
-		     qp_with(more(&ibv_qp_cap::max_inline_data, 1 << 20)), EINVAL);
-	if (!qp_with([&](ibv_qp_cap &c) {
-		    c.max_send_wr = c.max_recv_wr = attr.max_qp_wr;
-	    }))
+	expect_errno("too much inline data", qp_with(more(&ibv_qp_cap::max_inline_data, 1 << 20)),
+		     EINVAL);
+	if (!qp_with([&](ibv_qp_cap &c) { c.max_send_wr = c.max_recv_wr = attr.max_qp_wr; }))
 		fail("queues of max_qp_wr: %s", std::strerror(errno));
 	if (!qp_with([&](ibv_qp_cap &c) { c.max_send_sge = c.max_recv_sge = attr.max_sge; }))
 		fail("QP of max_sge: %s", std::strerror(errno));
@@ -215,8 +214,8 @@ void memory_regions(Bench &b)
 	expect_errno("memory that is not there",
 		     ibv_reg_mr(pd.get(), reinterpret_cast<void *>(4096), 4096, ALL_ACCESS),
 		     EFAULT);
-	auto *mr = ibv_reg_mr(pd.get(), keeper.data(), 4096,
-			      ALL_ACCESS | IBV_ACCESS_RELAXED_ORDERING);
+	auto *mr =
+		ibv_reg_mr(pd.get(), keeper.data(), 4096, ALL_ACCESS | IBV_ACCESS_RELAXED_ORDERING);
 	if (!mr)
 		fail("RELAXED_ORDERING must be ignored, not refused: %s", std::strerror(errno));
 	expect("dealloc_pd with a region in it", ibv_dealloc_pd(pd.get()), EBUSY);
@@ -263,8 +262,8 @@ void bad_attributes(Bench &b)
 	       EINVAL);
 	expect("too many READs to answer",
 	       to_rtr_with(b, [=](ibv_qp_attr &a) { a.max_dest_rd_atomic = max + 1; }), EINVAL);
-	expect("RNR timer 32",
-	       to_rtr_with(b, [](ibv_qp_attr &a) { a.min_rnr_timer = 32; }), EINVAL);
+	expect("RNR timer 32", to_rtr_with(b, [](ibv_qp_attr &a) { a.min_rnr_timer = 32; }),
+	       EINVAL);
 }
 
 /* all that was set comes back */
@@ -293,9 +292,8 @@ void query(Bench &b)
 		     q.rq_psn, q.sq_psn, q.dest_qp_num, q.port_num);
 	if (q.timeout != 17 || q.retry_cnt != 5 || q.rnr_retry != 3 || q.min_rnr_timer != 9 ||
 	    q.max_rd_atomic != 3 || q.max_dest_rd_atomic != 3)
-		fail("timeout %d, retries %d %d, RNR timer %d, READs %d %d", q.timeout,
-		     q.retry_cnt, q.rnr_retry, q.min_rnr_timer, q.max_rd_atomic,
-		     q.max_dest_rd_atomic);
+		fail("timeout %d, retries %d %d, RNR timer %d, READs %d %d", q.timeout, q.retry_cnt,
+		     q.rnr_retry, q.min_rnr_timer, q.max_rd_atomic, q.max_dest_rd_atomic);
 	if ((q.qp_access_flags & (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)) !=
 	    IBV_ACCESS_REMOTE_READ)
 		fail("access %x", q.qp_access_flags);
