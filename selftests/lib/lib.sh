@@ -454,6 +454,34 @@ rxe_in_namespaces()
 	[ "${v%%.*}" -ge 7 ]
 }
 
+# in_order HOST DEV - a cable keeps the order of packets, a veth pair with a
+# backlog on each CPU does not; one CPU for what comes in makes a cable of it
+in_order()
+{
+	# shellcheck disable=SC2016 # the shell over there expands it
+	on "$1" sh -c 'echo 1 > "/sys/class/net/$1/queues/rx-0/rps_cpus"' sh "$2"
+}
+
+# rxe_up - two hosts, A with the kernel's rxe, B with a link under test, and a
+# cable that loses and reorders nothing
+rxe_up()
+{
+	long_backlog
+	if rxe_in_namespaces; then
+		hosts_up
+	else
+		# this rxe keeps port 4791 of the first namespace until it is unloaded
+		defer modprobe -r rdma_rxe
+		host_a_first
+	fi
+	must link_add "$NS_A" $SK_A $DEV_A rxe
+	must link_add "$NS_B" $SK_B $DEV_B
+	must ready "$NS_A" $SK_A
+	must ready "$NS_B" $SK_B
+	must in_order "$NS_A" $DEV_A
+	must in_order "$NS_B" $DEV_B
+}
+
 # netns_mode exclusive|shared - for this test
 netns_mode()
 {

@@ -123,7 +123,10 @@ int main(int argc, char **argv)
 		tap.run("a new pair works", [&] {
 			Pair fresh(devices, config);
 
-			transfer(fresh, IBV_WR_RDMA_WRITE, a, b, 4096, 0);
+			Work(1, IBV_WR_RDMA_WRITE, { fresh.a.mr.sge(0, 4096) })
+				.remote(fresh.b.mr.addr(), fresh.b.mr.rkey())
+				.post(fresh.a.qp);
+			fresh.a.send_cq.expect(1, IBV_WC_SUCCESS);
 		});
 	} catch (const std::exception &e) {
 		Tap::note("%s", e.what());
