@@ -57,7 +57,7 @@ void in_netns(const std::string &name, const std::function<void()> &body)
 		std::rethrow_exception(error);
 }
 
-static uint64_t real_ns()
+uint64_t real_ns()
 {
 	timespec t;
 
