@@ -216,6 +216,22 @@ in_time()
 	reap "$1" $!
 }
 
+# slow_machine - its processor is a program: QEMU without KVM, User-mode Linux
+slow_machine()
+{
+	grep -qE 'QEMU TCG|User Mode Linux' /proc/cpuinfo
+}
+
+# scaled N - N, or as much of it as a slow machine can do in the same time;
+# SCALE, in per cent, if set
+scaled()
+{
+	local percent=${SCALE:-100}
+
+	[ -n "${SCALE:-}" ] || ! slow_machine || percent=10
+	echo $((($1 * percent + 99) / 100))
+}
+
 #
 # hosts
 #

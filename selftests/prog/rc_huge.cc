@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 		config.link_a.timeout = config.link_b.timeout = 17;
 		Devices devices(config);
 		Pair pair(devices, config);
-		Folded a(pair.a.pd, PERIOD_A, LIMIT + 4096), b(pair.b.pd, PERIOD_B, LIMIT + 4096);
+		Folded a(pair.a.pd, PERIOD_A, bytes + 4096), b(pair.b.pd, PERIOD_B, bytes + 4096);
 		/* the last period's bytes are what remains at the other side */
 		auto check = [&](Folded &from, Folded &to) {
 			size_t period = std::min(PERIOD_A, PERIOD_B);
