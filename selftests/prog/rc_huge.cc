@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The longest message, 2 GiB: WRITE and READ of 2^31 bytes, and one byte more
- * refused. The memory is a few megabytes mapped over and over, so that a small
+ * The longest message, 2 GiB: WRITE and READ of 2^31 bytes, or --bytes, and one
+ * byte more refused. The memory is a few megabytes mapped over and over, so that a small
  * machine can do it.
  */
 #include <sys/mman.h>
@@ -109,16 +109,16 @@ int main(int argc, char **argv)
 		};
 
 		pattern_fill(a.base, PERIOD_A, 1, 0);
-		tap.run("WRITE of 2 GiB", [&] {
+		tap.run(format("WRITE of %zu bytes", bytes), [&] {
 			transfer(pair, IBV_WR_RDMA_WRITE, a, b, bytes, 0);
 			check(a, b);
 		});
 		pattern_fill(b.base, PERIOD_B, 2, 0);
-		tap.run("READ of 2 GiB", [&] {
+		tap.run(format("READ of %zu bytes", bytes), [&] {
 			transfer(pair, IBV_WR_RDMA_READ, a, b, bytes, 0);
 			check(b, a);
 		});
-		tap.run("WRITE of one byte more",
+		tap.run("WRITE of one byte more than 2 GiB",
 			[&] { transfer(pair, IBV_WR_RDMA_WRITE, a, b, LIMIT + 1, EINVAL); });
 		tap.run("a new pair works", [&] {
 			Pair fresh(devices, config);
