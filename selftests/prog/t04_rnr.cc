@@ -102,7 +102,7 @@ void posts_meanwhile(Bench &bench)
 	constexpr uint64_t WAIT_NS = LONG.ms * 1e6;
 	settings(bench, 7, TIMEOUT, LONG);
 	auto pair = bench.pair();
-	auto naks = [&] { return counters(bench.config.dev_a)["rnr_nak_received"]; };
+	auto naks = [&] { return counter(bench.config.dev_a, "rnr_nak_received"); };
 	auto before = naks();
 	bool held = false;
 
@@ -117,16 +117,19 @@ void posts_meanwhile(Bench &bench)
 	auto left = real_ns();
 	bench.wire.no_rule();
 	bench.wire.release();
-	while (naks() == before)
+	while (naks() == before) {
+		if (real_ns() - left > 10 * WAIT_NS)
+			fail("A did not take the NAK");
 		sleep_us(500);
+	}
 	auto taken = real_ns();
 	int posted = 1;
-	while (posted < 30 && real_ns() - left < WAIT_NS / 2) {
+	while (posted < 30 && real_ns() - left < WAIT_NS * 0.8) {
 		request(pair, IBV_WR_RDMA_WRITE, ++posted).post(pair.a.qp);
 		sleep_us(2000);
 	}
 	if (posted == 1)
-		fail("%.0f ms were not enough to post anything", WAIT_NS / 2e6);
+		fail("%.0f ms were not enough to post anything", LONG.ms);
 	pair.b.qp.recv(9, { pair.b.mr.sge(0, 4096) });
 	for (int i = 1; i <= posted; i++)
 		pair.a.send_cq.expect(i, IBV_WC_SUCCESS);
