@@ -216,6 +216,22 @@ in_time()
 	reap "$1" $!
 }
 
+# slow_machine - its processor is a program: QEMU without KVM, User-mode Linux
+slow_machine()
+{
+	grep -qE 'QEMU TCG|User Mode Linux' /proc/cpuinfo
+}
+
+# scaled N - N, or as much of it as a slow machine can do in the same time;
+# SCALE, in per cent, if set
+scaled()
+{
+	local percent=${SCALE:-100}
+
+	[ -n "${SCALE:-}" ] || ! slow_machine || percent=10
+	echo $((($1 * percent + 99) / 100))
+}
+
 #
 # hosts
 #
@@ -338,6 +354,16 @@ hosts_wired()
 	must wait_until 5 carrier "$NS_A" $DEV_A
 }
 
+# long_backlog - a slow receiver must not make the kernel drop packets on veth
+long_backlog()
+{
+	local file=/proc/sys/net/core/netdev_max_backlog now
+
+	now=$(< $file)
+	must sh -c "echo 100000 > $file"
+	defer sh -c "echo $now > $file"
+}
+
 carrier()
 {
 	on "$1" grep -q 1 "/sys/class/net/$2/carrier"
@@ -442,6 +468,34 @@ rxe_in_namespaces()
 	v=$(uname -r)
 
 	[ "${v%%.*}" -ge 7 ]
+}
+
+# in_order HOST DEV - a cable keeps the order of packets, a veth pair with a
+# backlog on each CPU does not; one CPU for what comes in makes a cable of it
+in_order()
+{
+	# shellcheck disable=SC2016 # the shell over there expands it
+	on "$1" sh -c 'echo 1 > "/sys/class/net/$1/queues/rx-0/rps_cpus"' sh "$2"
+}
+
+# rxe_up - two hosts, A with the kernel's rxe, B with a link under test, and a
+# cable that loses and reorders nothing
+rxe_up()
+{
+	long_backlog
+	if rxe_in_namespaces; then
+		hosts_up
+	else
+		# this rxe keeps port 4791 of the first namespace until it is unloaded
+		defer modprobe -r rdma_rxe
+		host_a_first
+	fi
+	must link_add "$NS_A" $SK_A $DEV_A rxe
+	must link_add "$NS_B" $SK_B $DEV_B
+	must ready "$NS_A" $SK_A
+	must ready "$NS_B" $SK_B
+	must in_order "$NS_A" $DEV_A
+	must in_order "$NS_B" $DEV_B
 }
 
 # netns_mode exclusive|shared - for this test

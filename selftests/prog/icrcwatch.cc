@@ -3,7 +3,9 @@
  * Listen on an interface and recompute the ICRC of every RoCEv2 packet that
  * passes, both ways, until SIGTERM or SIGINT. Says "ready" when it listens.
  *
- *	icrcwatch --interface vA
+ *	icrcwatch --interface vA [--trace N]
+ *
+ * With --trace it shows the last N packets in the end.
  *
  * Exit status 0 if there were packets and all ICRCs were right.
  */
@@ -11,6 +13,7 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <deque>
 #include <exception>
 #include <map>
 #include <string>
@@ -40,12 +43,40 @@ void say(const char *way, const Count &c)
 	std::printf("\n");
 }
 
-void look(const uint8_t *frame, size_t length, Count &count)
+struct Seen {
+	uint64_t ns;
+	RawLink::Direction dir;
+	Bth bth;
+	size_t bytes;
+	uint32_t first; /* word of the body: an AETH, if it is one */
+};
+
+void show(const std::deque<Seen> &trace)
+{
+	for (auto &t : trace) {
+		std::printf("%10.3f ms %-3s %-14s qp %06x psn %06x %4zu bytes%s",
+			    static_cast<int64_t>(t.ns - trace.back().ns) / 1e6,
+			    t.dir == RawLink::IN ? "in" : "out", opcode_name(t.bth.opcode),
+			    t.bth.qpn, t.bth.psn, t.bytes, t.bth.ack_request ? " ack-request" : "");
+		if (t.bth.opcode == RC_ACK || t.bth.opcode == RC_ATOMIC_ACK)
+			std::printf(" syndrome %02x msn %u", t.first >> 24, t.first & 0xffffff);
+		std::printf("\n");
+	}
+}
+
+void look(const uint8_t *frame, size_t length, RawLink::Direction dir, uint64_t ns, Count &count,
+	  std::deque<Seen> &trace, size_t keep)
 {
 	auto v = view(frame, length);
 
 	if (!v)
 		return;
+	if (keep) {
+		trace.push_back({ ns, dir, v->bth, v->body_bytes,
+				  v->body_bytes >= 4 ? get32(v->body) : 0 });
+		if (trace.size() > keep)
+			trace.pop_front();
+	}
 	count.opcodes[v->bth.opcode]++;
 	if (v->icrc_good()) {
 		count.good++;
@@ -61,6 +92,8 @@ int watch(Options &opt)
 {
 	RawLink link(opt.text("interface", "vA"));
 	Count count[2];
+	size_t keep = opt.number("trace", 0);
+	std::deque<Seen> trace;
 	pollfd p = { link.fd(), POLLIN, 0 };
 
 	opt.done();
@@ -71,10 +104,13 @@ int watch(Options &opt)
 
 		poll(&p, 1, 100);
 		link.receive([&](const uint8_t *frame, size_t length, RawLink::Direction dir,
-				 uint64_t) { look(frame, length, count[dir]); });
+				 uint64_t ns) {
+			look(frame, length, dir, ns, count[dir], trace, keep);
+		});
 		if (last)
 			break;
 	}
+	show(trace);
 	say("in", count[RawLink::IN]);
 	say("out", count[RawLink::OUT]);
 	if (auto lost = link.lost())

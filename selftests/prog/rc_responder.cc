@@ -448,6 +448,27 @@ void atomics(Bench &b)
 		fail("the memory holds %llx", static_cast<unsigned long long>(now));
 }
 
+/* a duplicate is acknowledged with the PSN of the last SEND or WRITE: there are
+ * peers that take an ACK with the PSN of a READ or atomic for its answer */
+void ack_names_no_read(Bench &b)
+{
+	Asker a(b);
+	auto again = [&] {
+		a.send(RC_WRITE_ONLY, P, join(a.to_memory(64, 64), data(64, 1)), true);
+		return a.expect_ack(0, P);
+	};
+
+	a.send(RC_WRITE_ONLY, P, join(a.to_memory(64, 64), data(64, 1)), true);
+	a.msn(a.expect_ack(0, P), 1);
+	a.send(RC_FETCH_ADD, P + 1, atomic_eth(a.end.mr.addr(), a.end.mr.rkey(), 1, 0), true);
+	a.expect(RC_ATOMIC_ACK, P + 1);
+	a.msn(again(), 2);
+	a.send(RC_READ_REQUEST, P + 2, a.to_memory(0, 64), true);
+	a.expect(RC_READ_ONLY, P + 2);
+	a.msn(again(), 3);
+	a.alive();
+}
+
 Case order(const char *name, std::vector<uint8_t> opcodes)
 {
 	return { std::string("out of order: ") + name,
@@ -504,5 +525,6 @@ int main(int argc, char **argv)
 		  { "READ of more than 2 GB", more_than_2g },
 		  { "what a receiver has to put up with", tolerance },
 		  { "solicited events", solicited },
-		  { "atomics", atomics } });
+		  { "atomics", atomics },
+		  { "an ACK never names a READ or atomic", ack_names_no_read } });
 }

@@ -6,6 +6,16 @@
 namespace st
 {
 
+/* the end of what passed on the cable */
+static void note_packets(std::vector<Packet> packets)
+{
+	constexpr size_t MOST = 40;
+
+	if (packets.size() > MOST)
+		packets.erase(packets.begin(), packets.end() - MOST);
+	Tap::note("%s", describe(packets, MOST).c_str());
+}
+
 int run_cases(int argc, char **argv, const std::vector<Case> &cases)
 {
 	Tap tap(cases.size());
@@ -27,7 +37,7 @@ int run_cases(int argc, char **argv, const std::vector<Case> &cases)
 			bench.wire.forget();
 			bench.devices.drain();
 			if (!tap.run(cases[i].name, [&] { cases[i].body(bench); }))
-				Tap::note("%s", describe(bench.wire.take()).c_str());
+				note_packets(bench.wire.take());
 		}
 	} catch (const std::exception &e) {
 		Tap::note("%s", e.what());

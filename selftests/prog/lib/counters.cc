@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 #include "fail.hh"
 
@@ -22,6 +23,16 @@ std::map<std::string, uint64_t> counters(const std::string &device)
 		result[name] = std::strtoull(value, nullptr, 10);
 	pclose(pipe);
 	return result;
+}
+
+uint64_t counter(const std::string &device, const std::string &name)
+{
+	std::ifstream file("/sys/class/infiniband/" + device + "/ports/1/hw_counters/" + name);
+	uint64_t value;
+
+	if (!(file >> value))
+		fail("no counter %s", name.c_str());
+	return value;
 }
 
 std::string link_type()

@@ -8,11 +8,14 @@
 namespace st
 {
 
-static std::string vformat(const char *fmt, va_list ap)
+std::string vformat(const char *fmt, va_list ap)
 {
-	char text[1024];
+	va_list again;
 
-	std::vsnprintf(text, sizeof(text), fmt, ap);
+	va_copy(again, ap);
+	std::string text(std::vsnprintf(nullptr, 0, fmt, again), '\0');
+	va_end(again);
+	std::vsnprintf(text.data(), text.size() + 1, fmt, ap);
 	return text;
 }
 

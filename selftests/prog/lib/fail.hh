@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <cstdarg>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,7 @@ struct Failure : std::runtime_error {
 
 /* printf() into a string */
 [[gnu::format(printf, 1, 2)]] std::string format(const char *fmt, ...);
+std::string vformat(const char *fmt, va_list ap);
 
 /* throw a Failure */
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *fmt, ...);

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "fail.hh"
+
 namespace st
 {
 
@@ -16,13 +18,12 @@ Tap::Tap(int planned) : planned(planned)
 
 void Tap::note(const char *fmt, ...)
 {
-	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
-	std::vsnprintf(text, sizeof(text), fmt, ap);
+	auto text = vformat(fmt, ap);
 	va_end(ap);
-	for (char *line = text, *end; line; line = end) {
+	for (char *line = text.data(), *end; line; line = end) {
 		for (end = line; *end && *end != '\n'; end++)
 			;
 		std::printf("# %.*s\n", static_cast<int>(end - line), line);

@@ -57,7 +57,7 @@ void in_netns(const std::string &name, const std::function<void()> &body)
 		std::rethrow_exception(error);
 }
 
-static uint64_t real_ns()
+uint64_t real_ns()
 {
 	timespec t;
 
@@ -204,10 +204,11 @@ std::string describe(const std::vector<Packet> &packets, size_t most)
 			text += format("... %zu more\n", packets.size() - i);
 			break;
 		}
-		text += format(
-			"%9.3f ms %s %-14s psn %06x %4zu bytes%s%s", (p.ns - packets[0].ns) / 1e6,
-			p.to_b ? "A>B" : "B>A", opcode_name(p.bth.opcode), p.bth.psn, p.body_bytes,
-			p.bth.ack_request ? " ack-request" : "", p.dropped ? " DROPPED" : "");
+		text += format("%9.3f ms %s %-14s psn %06x %4zu bytes%s%s",
+			       static_cast<int64_t>(p.ns - packets[0].ns) / 1e6,
+			       p.to_b ? "A>B" : "B>A", opcode_name(p.bth.opcode), p.bth.psn,
+			       p.body_bytes, p.bth.ack_request ? " ack-request" : "",
+			       p.dropped ? " DROPPED" : "");
 		if (p.bth.opcode == RC_ACK || p.bth.opcode == RC_ATOMIC_ACK)
 			text += format(" syndrome %02x msn %u", p.syndrome(), p.msn());
 		text += "\n";

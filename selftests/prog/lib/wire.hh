@@ -23,6 +23,9 @@
 namespace st
 {
 
+/* real time, the clock of Packet::ns */
+uint64_t real_ns();
+
 /* a RoCE packet that passed */
 struct Packet {
 	uint64_t ns;	     /* when it came to the cable, real time */

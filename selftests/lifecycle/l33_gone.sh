@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# A device goes while a process holds everything open on it, QPs under traffic
+# L33: a device goes while a process holds everything open on it, QPs under traffic
 # and rings mapped: by link del, by netdev del, by namespace del. Nothing may
 # hang, the process hears of it, and port 4791 is free at once.
 # timeout: 240

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# Devices and network namespaces: full function in each mode of "rdma system",
+# N27: devices and network namespaces: full function in each mode of "rdma system",
 # who sees what, and a netdev that moves to another namespace.
 # timeout: 240
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# Loading and unloading: idle, with links in several namespaces, and while
+# L32: loading and unloading: idle, with links in several namespaces, and while
 # somebody has a device open.
 # timeout: 180
 
