@@ -139,7 +139,9 @@ private:
 
 FixedPoint settled(double p, double alpha, const Red &red)
 {
-	return { p, alpha, red.kmin + p / red.pmax * (red.kmax - red.kmin), p > red.pmax };
+	/* where the search ends without a result, no share is enough */
+	return { p, alpha, red.kmin + p / red.pmax * (red.kmax - red.kmin),
+		 p > std::min(red.pmax, 0.49) };
 }
 
 } // namespace

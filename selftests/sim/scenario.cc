@@ -192,6 +192,8 @@ Scenario make_scenario(skr_cc_preset preset, unsigned flows, unsigned gbps)
 	s.gbps = gbps;
 	skr_cc_params_preset(&s.params, preset, gbps * 1000);
 	s.red = preset == SKR_CC_PAPER ? paper_red() : scaled_red(gbps);
+	if (preset == SKR_CC_MLX5)
+		s.red.pmax = 0.2; /* more is too much for its many small cuts */
 	/* a switch's memory: 16 MB at 100 Gb/s and above */
 	s.buffer = 16e6 * std::max(1.0, gbps / 100.0);
 	s.xoff = s.buffer * 0.75;
