@@ -12,6 +12,7 @@ help:
 	@echo 'make check       static checks only'
 	@echo 'make unit        unit tests only'
 	@echo 'make selftests   selftests in the guests only'
+	@echo 'make sim         simulate congestion control: long tests, tables and pictures'
 	@echo 'make qemu        a shell in the guest'
 	@echo 'make modules     build the module for the guest kernels'
 	@echo 'make provider    build the provider for the guest'
@@ -37,6 +38,9 @@ unit:
 selftests:
 	@$(RUN) T='$(or $(T),*/*.sh */*.py)' scripts/run-tests
 
+sim:
+	@$(RUN) scripts/run-sim
+
 qemu:
 	@$(RUN) scripts/run-shell
 
@@ -52,4 +56,4 @@ install uninstall:
 clean:
 	@$(RUN) rm -rf --one-file-system $(or $(SKERRY_BUILD),build)
 
-.PHONY: help demo test check unit selftests qemu modules provider format install uninstall clean
+.PHONY: help demo test check unit selftests sim qemu modules provider format install uninstall clean

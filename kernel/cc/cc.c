@@ -4,6 +4,7 @@
  */
 #include "cc.h"
 
+#include <linux/kernel.h>
 #include <linux/string.h>
 
 static const struct skr_cc_ops *const skr_cc_all[] = {
@@ -15,7 +16,7 @@ const struct skr_cc_ops *skr_cc_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(skr_cc_all) / sizeof(skr_cc_all[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(skr_cc_all); i++)
 		if (!strcmp(skr_cc_all[i]->name, name))
 			return skr_cc_all[i];
 	return NULL;

@@ -19,7 +19,6 @@
 
 #include "cc.h"
 
-#define NS_PER_S	1000000000ULL
 /* Parameters have alpha, and the weight in its updates, in 1/1024 */
 #define ALPHA_SHIFT	(SKR_DCQCN_ALPHA_BITS - 10)
 /* After so many periods nothing is left of alpha: (1023/1024)^65536 < 2^-92 */
@@ -103,15 +102,6 @@ static void skr_dcqcn_alpha_update(struct skr_cc *cc, __u64 now)
 	rp->cnp_seen = cnp;
 }
 
-/* From one increase by timer to the next */
-static __u64 skr_dcqcn_interval(const struct skr_cc *cc)
-{
-	__u64 ns = skr_dcqcn_ns(&cc->params->rp_time_reset);
-	__u32 bytes = READ_ONCE(cc->params->rp_time_min_bytes);
-
-	return bytes ? max(ns, div64_u64(bytes * NS_PER_S, cc->rate)) : ns;
-}
-
 static void skr_dcqcn_deadline(struct skr_cc *cc)
 {
 	const struct skr_dcqcn *rp = &cc->dcqcn;
@@ -158,7 +148,7 @@ static void skr_dcqcn_restart(struct skr_cc *cc, __u64 now)
 	rp->time_stage = 0;
 	rp->byte_stage = 0;
 	rp->bytes = 0;
-	rp->increase_at = now + skr_dcqcn_interval(cc);
+	rp->increase_at = now + skr_dcqcn_ns(&cc->params->rp_time_reset);
 }
 
 static void skr_dcqcn_cut(struct skr_cc *cc, __u64 now)
@@ -305,13 +295,13 @@ static bool skr_dcqcn_timer(struct skr_cc *cc, __u64 now)
 			skr_dcqcn_cut(cc, cc->deadline);
 		} else {
 			skr_dcqcn_increase(cc, &rp->time_stage);
-			rp->increase_at += skr_dcqcn_interval(cc);
+			rp->increase_at += skr_dcqcn_ns(&cc->params->rp_time_reset);
 		}
 		skr_dcqcn_deadline(cc);
 	}
 	/* so late that periods are lost: go on from here */
 	if (now >= cc->deadline) {
-		rp->increase_at = now + skr_dcqcn_interval(cc);
+		rp->increase_at = now + skr_dcqcn_ns(&cc->params->rp_time_reset);
 		skr_dcqcn_deadline(cc);
 	}
 	return cc->rate != before;

@@ -6,11 +6,12 @@
 #ifndef SKR_CC_DCQCN_H
 #define SKR_CC_DCQCN_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 /* alpha is a fraction of 2^30 */
 #define SKR_DCQCN_ALPHA_BITS	30
-#define SKR_DCQCN_ALPHA_ONE	(1U << SKR_DCQCN_ALPHA_BITS)
+#define SKR_DCQCN_ALPHA_ONE	((__u32)BIT(SKR_DCQCN_ALPHA_BITS))
 
 /* Increases, by timer or bytes, that one call makes up for */
 #define SKR_DCQCN_CATCH_UP	64

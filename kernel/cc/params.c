@@ -52,9 +52,9 @@ const struct skr_cc_param skr_cc_param_table[SKR_CC_PARAM_COUNT] = {
 	VALUE(rp_clamp_tgt_rate, "0/1",         0,   1,       1,      1,     0),
 	VALUE(rp_clamp_tgt_rate_ati, "0/1",     0,   1,       1,      1,     1),
 	VALUE(rp_time_reset, "us",              1,   131071,  55,     55,    300),
-	/*                                         min, max,     scaled, per Gb/s, paper, mlx5 */
-	SCALED(rp_byte_reset, "bytes", 0,          0,   U32_MAX, 0,      250000,   10000000, 32767),
-	VALUE(rp_threshold, "events",           1,   31,      5,      5,     1),
+	/*                                min, max,     scaled, per Gb/s, paper, mlx5 */
+	SCALED(rp_byte_reset, "bytes", 0, 0,   U32_MAX, 0,      250000,   10000000, 32767),
+	VALUE(rp_threshold, "events",           1,   31,      1,      5,     1),
 	/*                                min, scaled, per Gb/s, paper,      mlx5 */
 	RATE(rp_ai_rate,                  1,   0,      1000,     40 * MBPS,  5 * MBPS),
 	RATE(rp_max_rate,                 0,   0,      0,        0,          0),
@@ -69,7 +69,6 @@ const struct skr_cc_param skr_cc_param_table[SKR_CC_PARAM_COUNT] = {
 	VALUE(rp_gd, "log2",                    0,   15,      11,     11,    11),
 	VALUE(rp_alpha_on_cnp, "0/1",           0,   1,       1,      1,     0),
 	VALUE(rp_ai_share, "1/1024",            0,   1024,    16,     0,     0),
-	VALUE(rp_time_min_bytes, "bytes",       0,   1048576, 2048,   0,     0),
 	VALUE(np_min_time_between_cnps, "us",   0,   131071,  50,     50,    4),
 	VALUE(np_cnp_dscp, "DSCP",              0,   63,      48,     48,    48),
 	VALUE(np_cnp_prio_mode, "0/1",          0,   1,       0,      0,     0),

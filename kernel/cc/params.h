@@ -40,8 +40,6 @@
  *	paper has it; without, alpha is updated once a period, as mlx5 does
  * @rp_ai_share: no increase of the target by more than so many 1/1024 of it;
  *	0: no such limit
- * @rp_time_min_bytes: the timer waits for at least as long as so many bytes
- *	take at the current rate; 0: it does not
  * @np_min_time_between_cnps: microseconds between two CNPs for a flow at least
  * @np_cnp_dscp: DSCP of CNPs
  * @np_cnp_prio_mode: 0: CNPs have priority @np_cnp_prio, 1: that of the packet
@@ -70,7 +68,6 @@ struct skr_cc_params {
 	__u32	rp_gd;
 	__u32	rp_alpha_on_cnp;
 	__u32	rp_ai_share;
-	__u32	rp_time_min_bytes;
 	__u32	np_min_time_between_cnps;
 	__u32	np_cnp_dscp;
 	__u32	np_cnp_prio_mode;

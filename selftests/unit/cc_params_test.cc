@@ -101,7 +101,6 @@ TEST(Presets, Paper)
 		EXPECT_EQ(p.rp_initial_alpha_value, 1024u);
 		EXPECT_EQ(p.rp_clamp_tgt_rate, 1u);
 		EXPECT_EQ(p.rp_ai_share, 0u);
-		EXPECT_EQ(p.rp_time_min_bytes, 0u);
 	}
 	EXPECT_STREQ(skr_cc_preset_names[SKR_CC_PAPER], "paper");
 }

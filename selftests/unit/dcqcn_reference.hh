@@ -41,14 +41,7 @@ struct Reference {
 	double top() const { return p.rp_max_rate ? std::min(rate(p.rp_max_rate), line) : line; }
 	double g() const { return 1 - p.rp_dce_tcp_g / 1024.0; }
 
-	uint64_t timer() const
-	{
-		double t = static_cast<double>(ns(p.rp_time_reset));
-
-		if (p.rp_time_min_bytes)
-			t = std::max(t, std::floor(p.rp_time_min_bytes / rc * 1e9));
-		return static_cast<uint64_t>(t);
-	}
+	uint64_t timer() const { return ns(p.rp_time_reset); }
 
 	void recover_from(uint64_t now)
 	{

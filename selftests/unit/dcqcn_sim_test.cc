@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Flows under DCQCN in a simulated network: what takes seconds. What takes longer is
+ * in selftests/sim, as is the simulator.
+ */
+#include <gtest/gtest.h>
+
+#include "../sim/fluid.hh"
+#include "../sim/scenario.hh"
+
+namespace
+{
+
+using namespace sim;
+
+class Incast : public testing::TestWithParam<std::tuple<unsigned, unsigned>>
+{
+};
+
+TEST_P(Incast, IsFairAndFullAndLosesNothing)
+{
+	auto [flows, gbps] = GetParam();
+	Scenario s = make_scenario(SKR_CC_SCALED, flows, gbps);
+	Result r = simulate(s);
+
+	EXPECT_GE(r.jain, 0.99);
+	EXPECT_GE(r.utilisation, 0.95);
+	EXPECT_LE(r.utilisation, 1.001);
+	EXPECT_EQ(r.drops, 0u);
+	EXPECT_LT(r.queue, s.red.kmax);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recommended, Incast,
+			 testing::Combine(testing::Values(2, 4, 8), testing::Values(10, 40, 100)));
+
+class Joiner : public testing::TestWithParam<unsigned>
+{
+};
+
+TEST_P(Joiner, HasNineTenthsOfItsShareIn20Ms)
+{
+	Scenario s = make_scenario(SKR_CC_SCALED, 2, GetParam());
+	double share = GetParam() * 125e6 / 2;
+
+	s.stagger = 0.05;
+	s.seconds = 0.09;
+	Result r = simulate(s);
+
+	/* until then the other one had it all */
+	EXPECT_GT(r.rate(0, 0.04, 0.05), 1.9 * share);
+	EXPECT_LE(r.reaches(1, 0.05, 0.09, 0.9 * share), 0.020);
+	EXPECT_GE(r.rate(1, 0.07, 0.09), 0.9 * share);
+}
+
+INSTANTIATE_TEST_SUITE_P(Late, Joiner, testing::Values(10, 40, 100));
+
+/* The models, where marking does not saturate: see Documentation/dcqcn.rst */
+TEST(Model, FourFlowsSettleWhereTheyShould)
+{
+	Scenario s = make_scenario(SKR_CC_PAPER, 4, 40);
+	Result r = simulate(s);
+	FixedPoint fluid = fluid_point(s.params, s.red, 40 * 125e6, 4, s.timing.packet);
+	FixedPoint renewal = renewal_point(s.params, s.red, 40 * 125e6, 4, s.timing.packet);
+
+	EXPECT_FALSE(fluid.saturated);
+	EXPECT_NEAR(r.alpha / fluid.alpha, 1, 0.10);
+	EXPECT_NEAR(r.alpha / renewal.alpha, 1, 0.10);
+	EXPECT_NEAR(r.queue / renewal.queue, 1, 0.10);
+}
+
+/* What others computed of the fluid model, for packets of 1000 bytes */
+TEST(Model, FluidIsTheOneOfTheLiterature)
+{
+	const struct {
+		unsigned gbps, flows;
+		double p, alpha, queue;
+	} table[] = { { 10, 2, .00455, .145, 94e3 },   { 40, 2, .00078, .101, 20e3 },
+		      { 40, 8, .00455, .145, 94e3 },   { 40, 10, .00603, .153, 123e3 },
+		      { 100, 2, .00024, .079, 9.7e3 }, { 100, 16, .00343, .137, 72e3 } };
+
+	for (auto &row : table) {
+		Scenario s = make_scenario(SKR_CC_PAPER, row.flows, row.gbps);
+		FixedPoint f = fluid_point(s.params, s.red, row.gbps * 125e6, row.flows, 1000);
+
+		EXPECT_NEAR(f.p / row.p, 1, 0.025) << row.gbps << " " << row.flows;
+		EXPECT_NEAR(f.alpha, row.alpha, 0.001);
+		EXPECT_NEAR(f.queue / row.queue, 1, 0.025);
+	}
+	Scenario s = make_scenario(SKR_CC_PAPER, 8, 10);
+	EXPECT_TRUE(fluid_point(s.params, s.red, 10 * 125e6, 8, 1000).saturated);
+}
+
+TEST(Simulator, TheSameSeedGivesTheSame)
+{
+	Scenario s = make_scenario(SKR_CC_SCALED, 3, 10);
+
+	s.seconds = 0.04;
+	Result a = simulate(s), b = simulate(s);
+	EXPECT_EQ(a.events, b.events);
+	EXPECT_EQ(a.queue, b.queue);
+	EXPECT_EQ(a.samples.back().rate, b.samples.back().rate);
+	s.seed = 2;
+	EXPECT_NE(simulate(s).queue, a.queue);
+}
+
+/* Without control the senders are paused all the time, and the queue is deep */
+TEST(Simulator, WithoutControlOnlyPausesHelp)
+{
+	Scenario s = make_scenario(SKR_CC_SCALED, 4, 10);
+
+	s.algorithm = "none";
+	s.seconds = 0.06;
+	Result r = simulate(s);
+	EXPECT_GT(r.paused, 0.02);
+	EXPECT_GT(r.queue, 10 * s.red.kmax);
+	EXPECT_EQ(r.drops, 0u);
+	/* and without pauses nothing does */
+	s.xoff = 1e12;
+	EXPECT_GT(simulate(s).drops, 1000u);
+}
+
+/* Timers only looked at before sending: no timer of its own for a flow */
+TEST(Simulator, LazyTimersDoAsWell)
+{
+	Scenario s = make_scenario(SKR_CC_SCALED, 4, 10);
+
+	s.timing.timers_on_send = true;
+	Result r = simulate(s);
+	EXPECT_GE(r.jain, 0.99);
+	EXPECT_GE(r.utilisation, 0.95);
+}
+
+TEST(Simulator, SharesAddUp)
+{
+	EXPECT_DOUBLE_EQ(jain({ 1, 1, 1 }), 1);
+	EXPECT_DOUBLE_EQ(jain({ 4, 0, 0, 0 }), 0.25);
+	Scenario s = make_scenario(SKR_CC_SCALED, 1, 10);
+
+	/* a flow alone has its line rate and no queue */
+	Result r = simulate(s);
+	EXPECT_NEAR(r.utilisation, 1, 1e-3);
+	EXPECT_EQ(r.cnps_per_second, 0);
+	EXPECT_LE(r.deepest, s.timing.packet);
+}
+
+} // namespace
