@@ -4,6 +4,7 @@
  * peer's resources and the local stack allow (IBTA 9.7.3).
  */
 #include "qp.h"
+#include "send.h"
 
 #include "../trace.h"
 #include "../wire/psn.h"

@@ -4,11 +4,9 @@
  * inside the local stack, so that a slow or paused port holds the QP back
  * instead of filling the queue in front of it.
  */
-#include "qp.h"
+#include "send.h"
 
 #include <linux/slab.h>
-
-#include "../net/batch.h"
 
 /**
  * struct skr_tx_share - what a super-packet takes of its QP's share of the stack
