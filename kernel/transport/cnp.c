@@ -4,6 +4,7 @@
  * its sender (annex A17, CA17-44), and CNPs that come in go to the flow.
  */
 #include "qp.h"
+#include "send.h"
 
 #include <linux/jhash.h>
 #include <net/inet_ecn.h>

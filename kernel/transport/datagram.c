@@ -3,7 +3,8 @@
  * Datagrams: UD QPs and QP 1 (IBTA 9.8.3, 10.2.5, A17.4.5.2). Each message is
  * one packet, and nothing is ever answered.
  */
-#include "qp.h"
+#include "send.h"
+#include "unreliable.h"
 
 #include <net/inet_ecn.h>
 #include <rdma/ib_addr.h>

@@ -12,6 +12,10 @@
 
 #include "../cc/cc.h"
 
+struct sk_buff;
+struct skr_pkt;
+struct skr_qp;
+
 /**
  * struct skr_flow - pacing of a QP
  * @cc: its congestion control
@@ -29,5 +33,54 @@ struct skr_flow {
 	bool		owed;
 	struct hrtimer	timer;
 };
+
+/**
+ * skr_flow_start() - begin at the port's speed
+ * @qp: QP, locked, with its address
+ *
+ * Context: process, @qp->lock held.
+ */
+void skr_flow_start(struct skr_qp *qp);
+
+/**
+ * skr_flow_blocked() - must the QP send no more data now?
+ * @qp: QP, locked
+ * @waiting: bytes that are about to be sent in any case
+ *
+ * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again
+ *	when it may.
+ * Return: true if it must wait.
+ */
+bool skr_flow_blocked(struct skr_qp *qp, u32 waiting);
+
+/**
+ * skr_flow_sent() - packets were sent
+ * @qp: QP, locked
+ * @packets: how many
+ * @bytes: of all of them, from the BTH to the ICRC
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_flow_sent(struct skr_qp *qp, u32 packets, u32 bytes);
+
+/**
+ * skr_flow_cnp() - a CNP came from the peer
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_flow_cnp(struct skr_qp *qp);
+
+/* cnp.c */
+
+/**
+ * skr_cnp_look() - answer a packet that met congestion
+ * @qp: QP, locked
+ * @skb: the packet, or super-packet at its first packet
+ * @pkt: facts of that packet
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_cnp_look(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 #endif /* SKR_TRANSPORT_FLOW_H */

@@ -23,7 +23,6 @@
 #include "../device.h"
 #include "../mem/copy.h"
 #include "../net/av.h"
-#include "../net/batch.h"
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
 #include "../ring/srq.h"
@@ -46,10 +45,6 @@
 #define SKR_ACKREQ_EVERY	32
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
 #define SKR_TIMEOUT_BACKOFF	2
-/* What a QP has inside the local stack, in units, and where sending goes on */
-#define SKR_TX_UNIT		4200U	/* bytes: a packet, or so much of a super-packet */
-#define SKR_TX_HIGH		64
-#define SKR_TX_LOW		32
 /* Packets that may wait for a QP's lock, per direction */
 #define SKR_RX_BACKLOG		2048
 /* ... of super-packets so many times less */
@@ -803,66 +798,6 @@ enum skr_verdict {
 enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
 				       const struct skr_pkt *pkt, u32 *packets);
 
-/* uc.c: the unreliable connection */
-
-/**
- * skr_uc_receive() - take a packet
- * @qp: QP, locked
- * @skb: the packet, the one at hand of a super-packet; not consumed
- * @pkt: its facts
- *
- * Context: BH, @qp->lock and dev->mr_srcu held.
- * Return: false if it came too early: what follows it in @skb need not be given.
- */
-bool skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
-
-/**
- * skr_uc_gap() - give a missing packet up
- * @qp: QP, locked
- *
- * Context: BH, @qp->lock held.
- * Return: true if packets that were held may be taken now.
- */
-bool skr_uc_gap(struct skr_qp *qp);
-
-/* datagram.c: UD and QP 1 */
-
-/**
- * skr_datagram_send() - send a datagram
- * @qp: QP, locked
- * @wqe: its request
- *
- * A message that is longer than a packet is not sent, and nobody is told
- * (IBTA 9.8.3).
- *
- * Context: BH, @qp->lock and dev->mr_srcu held.
- * Return: 0, -EAGAIN or -ENOMEM to try again, -EFAULT for bad memory, -ENXIO
- *	if there is no such address handle.
- */
-int skr_datagram_send(struct skr_qp *qp, const struct skr_swqe *wqe);
-
-/**
- * skr_datagram_admit() - may a QP take a datagram?
- * @qp: QP, locked
- * @skb: the datagram
- * @pkt: its facts
- *
- * Context: BH, @qp->lock held.
- * Return: SKR_DROP_NONE, or the reason.
- */
-enum skr_drop skr_datagram_admit(const struct skr_qp *qp, const struct sk_buff *skb,
-				 const struct skr_pkt *pkt);
-
-/**
- * skr_datagram_receive() - take a datagram
- * @qp: QP, locked
- * @skb: the packet; not consumed
- * @pkt: its facts
- *
- * Context: BH, @qp->lock and dev->mr_srcu held.
- */
-void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
-
 /* replay.c: duplicates */
 
 /**
@@ -882,123 +817,6 @@ void skr_replay_save(struct skr_qp *qp, const struct skr_saved *saved);
  * Context: BH, @qp->lock and dev->mr_srcu held.
  */
 void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt);
-
-/* send.c: packets out */
-
-/**
- * skr_send_begin() - begin a packet of a QP
- * @qp: QP, locked
- * @out: packets that wait to be sent; what the new one cannot join is sent
- * @pkt: facts for its headers; P_Key and pad are filled in here, and the QP
- *	number on a connection
- *
- * Context: BH, @qp->lock held. skr_send_end() or skr_batch_cancel() follows.
- * Return: where @pkt->payload_bytes bytes of payload go, headers and pad being
- *	written; -EAGAIN if the local stack was full: none of the packets of @out
- *	were sent; or -ENOMEM.
- */
-void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
-
-/**
- * skr_send_end() - the payload is written
- * @out: where the packet was begun
- * @pkt: as given there
- *
- * Context: BH, the QP's lock held.
- */
-void skr_send_end(struct skr_batch *out, const struct skr_pkt *pkt);
-
-/**
- * skr_send_batched() - begin and end a packet that has no payload
- * @qp: QP, locked
- * @out: packets that wait to be sent
- * @pkt: facts for its headers
- *
- * Context: BH, @qp->lock held.
- * Return: 0 or an error of skr_send_begin().
- */
-int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
-
-/**
- * skr_send_flush() - send the packets that wait
- * @qp: QP, locked
- * @out: packets, may be none; empty afterwards
- *
- * Context: BH, @qp->lock held.
- * Return: 0, or -EAGAIN if the local stack was full: none of them was sent.
- */
-int skr_send_flush(struct skr_qp *qp, struct skr_batch *out);
-
-/**
- * skr_send_plain() - send a packet that has no payload, at once
- * @qp: QP, locked
- * @pkt: facts for its headers
- *
- * Context: BH, @qp->lock held.
- * Return: 0, -EAGAIN if the local stack was full, or -ENOMEM.
- */
-int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
-
-/**
- * skr_tx_full() - has the QP enough packets in the local stack?
- * @qp: QP
- *
- * Context: any. A true answer makes sure that the QP runs again below the low
- *	mark.
- * Return: true if it must not send more now.
- */
-bool skr_tx_full(struct skr_qp *qp);
-
-/* flow.c */
-
-/**
- * skr_flow_start() - begin at the port's speed
- * @qp: QP, locked, with its address
- *
- * Context: process, @qp->lock held.
- */
-void skr_flow_start(struct skr_qp *qp);
-
-/**
- * skr_flow_blocked() - must the QP send no more data now?
- * @qp: QP, locked
- * @waiting: bytes that are about to be sent in any case
- *
- * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again
- *	when it may.
- * Return: true if it must wait.
- */
-bool skr_flow_blocked(struct skr_qp *qp, u32 waiting);
-
-/**
- * skr_flow_sent() - packets were sent
- * @qp: QP, locked
- * @packets: how many
- * @bytes: of all of them, from the BTH to the ICRC
- *
- * Context: BH, @qp->lock held.
- */
-void skr_flow_sent(struct skr_qp *qp, u32 packets, u32 bytes);
-
-/**
- * skr_flow_cnp() - a CNP came from the peer
- * @qp: QP, locked
- *
- * Context: BH, @qp->lock held.
- */
-void skr_flow_cnp(struct skr_qp *qp);
-
-/* cnp.c */
-
-/**
- * skr_cnp_look() - answer a packet that met congestion
- * @qp: QP, locked
- * @skb: the packet, or super-packet at its first packet
- * @pkt: facts of that packet
- *
- * Context: BH, @qp->lock held.
- */
-void skr_cnp_look(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /* timer.c */
 

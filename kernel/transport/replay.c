@@ -4,6 +4,7 @@
  * an atomic is answered from what was saved (IBTA 9.7.5.1.2 to 9.7.5.1.5).
  */
 #include "qp.h"
+#include "send.h"
 
 #include "../wire/aeth.h"
 #include "../wire/psn.h"

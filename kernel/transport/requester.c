@@ -4,6 +4,8 @@
  * peer's resources and the local stack allow (IBTA 9.7.3).
  */
 #include "qp.h"
+#include "send.h"
+#include "unreliable.h"
 
 #include "../mem/bind.h"
 #include "../trace.h"

@@ -4,6 +4,7 @@
  * (IBTA 9.7.4, 9.7.5.1).
  */
 #include "qp.h"
+#include "send.h"
 
 #include "../mem/bind.h"
 #include "../net/rocev2.h"

@@ -13,6 +13,7 @@
  *	trylock fails: done		test PENDING: start over
  */
 #include "qp.h"
+#include "unreliable.h"
 
 #include "../net/rocev2.h"
 #include "../trace.h"

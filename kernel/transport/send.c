@@ -4,11 +4,9 @@
  * inside the local stack, so that a slow or paused port holds the QP back
  * instead of filling the queue in front of it.
  */
-#include "qp.h"
+#include "send.h"
 
 #include <linux/slab.h>
-
-#include "../net/batch.h"
 
 /*
  * Each CPU has a queue of its own inside the stack, and one may overtake

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A QP's packets on their way out.
+ */
+#ifndef SKR_TRANSPORT_SEND_H
+#define SKR_TRANSPORT_SEND_H
+
+#include "../net/batch.h"
+#include "../wire/pkt.h"
+#include "qp.h"
+
+/* What a QP has inside the local stack, in units, and where sending goes on */
+#define SKR_TX_UNIT		4200U	/* bytes: a packet, or so much of a super-packet */
+#define SKR_TX_HIGH		64
+#define SKR_TX_LOW		32
+
+/**
+ * skr_send_begin() - begin a packet of a QP
+ * @qp: QP, locked
+ * @out: packets that wait to be sent; what the new one cannot join is sent
+ * @pkt: facts for its headers; P_Key and pad are filled in here, and the QP
+ *	number on a connection
+ *
+ * Context: BH, @qp->lock held. skr_send_end() or skr_batch_cancel() follows.
+ * Return: where @pkt->payload_bytes bytes of payload go, headers and pad being
+ *	written; -EAGAIN if the local stack was full: none of the packets of @out
+ *	were sent; or -ENOMEM.
+ */
+void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
+
+/**
+ * skr_send_end() - the payload is written
+ * @out: where the packet was begun
+ * @pkt: as given there
+ *
+ * Context: BH, the QP's lock held.
+ */
+void skr_send_end(struct skr_batch *out, const struct skr_pkt *pkt);
+
+/**
+ * skr_send_batched() - begin and end a packet that has no payload
+ * @qp: QP, locked
+ * @out: packets that wait to be sent
+ * @pkt: facts for its headers
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0 or an error of skr_send_begin().
+ */
+int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
+
+/**
+ * skr_send_flush() - send the packets that wait
+ * @qp: QP, locked
+ * @out: packets, may be none; empty afterwards
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, or -EAGAIN if the local stack was full: none of them was sent.
+ */
+int skr_send_flush(struct skr_qp *qp, struct skr_batch *out);
+
+/**
+ * skr_send_plain() - send a packet that has no payload, at once
+ * @qp: QP, locked
+ * @pkt: facts for its headers
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, -EAGAIN if the local stack was full, or -ENOMEM.
+ */
+int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
+
+/**
+ * skr_tx_full() - has the QP enough packets in the local stack?
+ * @qp: QP
+ *
+ * Context: any. A true answer makes sure that the QP runs again below the low
+ *	mark.
+ * Return: true if it must not send more now.
+ */
+bool skr_tx_full(struct skr_qp *qp);
+
+#endif /* SKR_TRANSPORT_SEND_H */

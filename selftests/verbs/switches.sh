@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# What makes the data path fast, each switched off in debugfs and then all of it:
+# the traffic stays right. Super-packets are seen to be used, and not to be when
+# they are switched off: the netdev counts an skb, the device its packets.
+# timeout: 400
+
+# shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
+. "$(dirname "$0")/../lib/lib.sh"
+
+SWITCHES=/sys/kernel/debug/skerry
+names=(super_tx super_rx batch merge_acks)
+
+[ -d $SWITCHES ] || skip_all "$LINK has no switches"
+plan 8
+hosts_up
+links_up
+
+turn()
+{
+	local to=$1 name
+
+	shift
+	for name; do
+		echo "$to" > "$SWITCHES/$name"
+	done
+}
+defer turn Y "${names[@]}"
+
+skbs()
+{
+	on "$NS_A" cat "/sys/class/net/$DEV_A/statistics/tx_packets"
+}
+
+# merged: did the netdev carry fewer skbs than the device sent packets? 1: no, 2: no traffic
+merged()
+{
+	local skbs packets
+
+	skbs=$(skbs)
+	packets=$(counter "$NS_A" "$SK_A" tx_packets)
+	traffic v4 --mtu=1024 --count=200 --max=60000 --ops=send,write,read || return 2
+	skbs=$(($(skbs) - skbs))
+	packets=$(($(counter "$NS_A" "$SK_A" tx_packets) - packets))
+	note "$packets packets in $skbs skbs"
+	[ "$packets" -gt $((2 * skbs)) ]
+}
+
+single()
+{
+	merged
+	[ $? = 1 ]
+}
+
+check "several packets leave as one skb" merged
+turn N super_tx
+check "none does when that is switched off" single
+turn Y super_tx
+
+for name in "${names[@]}"; do
+	turn N "$name"
+	check "without $name" traffic v6 --mtu=1024 --count=300 --max=60000 \
+		--ops=send,write,read --seed=7
+	turn Y "$name"
+done
+turn N "${names[@]}"
+check "without all of them" traffic v4 --mtu=4096 --count=300 --max=200000 --qps=2 \
+	--ops=send,write,read
+netem "$NS_A" "$DEV_A" loss 1%
+netem "$NS_B" "$DEV_B" loss 1%
+check "nor with 1 % lost" traffic v4 --mtu=1024 --count=200 --max=50000 \
+	--ops=send,write,read --stall=60
