@@ -80,7 +80,7 @@ run_one()
 	local name=$1 path=$SELFTESTS/$1 limit status start=$SECONDS
 
 	limit=$(sed -n '1,20s/^# timeout: *\([0-9]*\) *$/\1/p' "$path" | head -n 1)
-	limit=${limit:-$default_timeout}
+	limit=$((${limit:-$default_timeout} * SLOW))
 	echo "@begin $name $limit" >&3
 	dmesg -C
 	rm -f /run/test.out /run/test.err

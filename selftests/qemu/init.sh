@@ -63,9 +63,9 @@ udevadm settle --timeout=30
 # as rdma-core's service does where systemd runs, when the first device appears
 modprobe -a ib_uverbs ib_umad rdma_ucm
 
-# What this boot is for: PHASE, LINK, TESTS
+# What this boot is for: PHASE, LINK, SLOW
 . /skerry/run.env
-export LINK
+export LINK SLOW
 
 read -r up _ < /proc/uptime
 echo "@boot $(uname -r) $up" >&3
