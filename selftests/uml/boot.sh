@@ -47,7 +47,7 @@ mkdir -p "$dir"
 cp "$TOP/selftests/uml/init" "$dir/init"
 
 arguments=("$BUILD/lane/$lane/boot/kernel" "mem=$MEMORY" ncpus=2 seccomp=auto
-	root=/dev/root rootfstype=hostfs rootflags=/ ro "init=$dir/init"
+	root=/dev/root rootfstype=hostfs ro "init=$dir/init"
 	"skerry.payload=$payload"
 	panic=-1 oops=panic panic_on_warn=1 loglevel=5 net.ifnames=0
 	rcupdate.rcu_cpu_stall_timeout=60 ssl=null "ssl0=null,fd:3" con=null)
