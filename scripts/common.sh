@@ -27,7 +27,7 @@ LANE=${LANE:-}
 # What runs if nothing is chosen: these besides
 DEFAULT_LANES="kasan"
 # Lanes are built from this package.
-KERNEL_SOURCE=linux-source-7.3
+export KERNEL_SOURCE=linux-source-7.3
 # Link type under test. LINK=rxe runs the lab on the kernel's own soft RoCE,
 # without building module and provider: for work on the lab itself.
 LINK=${LINK:-skerry}

@@ -12,7 +12,7 @@ quiet_limit()
 {
 	local begun
 
-	begun=$(grep -a '^@begin ' "$dir/verdict" 2> /dev/null | tail -n 1 | cut -d' ' -f3)
+	begun=$(grep -a '^@begin ' "${dir:?}/verdict" 2> /dev/null | tail -n 1 | cut -d' ' -f3)
 	if [ -n "$begun" ]; then
 		echo $((begun + SLACK))
 	else
