@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "device.h"
 
+#include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
 #include <linux/utsname.h>
 #include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
 
+#include "debug.h"
 #include "net/netns.h"
+#include "transport/mgroup.h"
 #include "verbs/verbs.h"
 
 /* Last step of ib_core's unregistration, and of a registration that failed */
@@ -14,15 +17,37 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
+	skr_debug_remove(dev);
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
+	skr_groups_destroy(dev);
 	cleanup_srcu_struct(&dev->mr_srcu);
 	free_percpu(dev->stats);
 	/* from here on the namespace may go */
 	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+void skr_device_read_speed(struct skr_dev *dev)
+{
+	struct ethtool_link_ksettings link = {};
+
+	ASSERT_RTNL();
+	if (__ethtool_get_link_ksettings(dev->ndev, &link) ||
+	    link.base.speed == (u32)SPEED_UNKNOWN || !link.base.speed)
+		link.base.speed = SPEED_1000;
+	WRITE_ONCE(dev->cc.mbps, link.base.speed);
+}
+
+static void skr_device_init_cc(struct skr_dev *dev)
+{
+	rtnl_lock();
+	skr_device_read_speed(dev);
+	rtnl_unlock();
+	dev->cc.ops = &skr_cc_dcqcn;
+	skr_cc_params_preset(&dev->cc.params, SKR_CC_SCALED, dev->cc.mbps);
 }
 
 static const struct ib_device_ops skr_dealloc_ops = {
@@ -38,12 +63,14 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	if (!dev->stats)
 		return -ENOMEM;
 	err = init_srcu_struct(&dev->mr_srcu);
-	if (err) {
-		free_percpu(dev->stats);
-		return err;
-	}
+	if (err)
+		goto err_free_stats;
+	err = skr_groups_create(dev);
+	if (err)
+		goto err_cleanup_srcu;
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
-	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
+	/* the connection manager makes and destroys handles with interrupts off */
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->node);
 	dev->ndev = ndev;
 	dev->net = dev_net(ndev);
@@ -53,13 +80,20 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = num_possible_cpus();
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
-				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV);
+				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
+				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV);
 	strscpy(ibdev->node_desc, init_utsname()->nodename, sizeof(ibdev->node_desc));
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, ndev->dev_addr);
 	ib_set_device_ops(ibdev, &skr_device_ops);
 	/* from now on ib_dealloc_device() undoes all of this */
 	ib_set_device_ops(ibdev, &skr_dealloc_ops);
 	return 0;
+
+err_cleanup_srcu:
+	cleanup_srcu_struct(&dev->mr_srcu);
+err_free_stats:
+	free_percpu(dev->stats);
+	return err;
 }
 
 /*
@@ -96,6 +130,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	err = ib_device_set_netdev(&dev->ibdev, ndev, SKR_PORT);
 	if (err)
 		goto err_dealloc;
+	skr_device_init_cc(dev);
 	err = skr_netns_add(dev);
 	if (err)
 		goto err_dealloc;
@@ -103,6 +138,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	err = ib_register_device(&dev->ibdev, name, NULL);
 	if (err)
 		goto err_dealloc;
+	skr_debug_add(dev);
 	return skr_device_check_alive(ndev);
 
 err_dealloc:

@@ -14,6 +14,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/skerry-abi.h>
 
+#include "cc/cc.h"
 #include "wire/pkt.h"
 
 /* Limits that query_device reports and that are enforced at creation */
@@ -21,11 +22,18 @@
 #define SKR_MAX_QP_WR		16384
 #define SKR_MAX_SGE		32
 #define SKR_MAX_INLINE		1024
+#define SKR_MAX_SRQ		65536
+#define SKR_MAX_SRQ_WR		SKR_MAX_QP_WR
 #define SKR_MAX_CQ		65536
 #define SKR_MAX_CQE		1048576
 #define SKR_MAX_MR		1048576
+#define SKR_MAX_MW		1048576
+#define SKR_MAX_KEYS		(SKR_MAX_MR + SKR_MAX_MW)
+#define SKR_MAX_FAST_PAGES	1024
 #define SKR_MAX_PD		65536
 #define SKR_MAX_AH		65536
+#define SKR_MAX_GROUPS		4096
+#define SKR_MAX_GROUP_QPS	128
 #define SKR_MAX_RD_ATOMIC	128
 #define SKR_MAX_MR_BYTES	SZ_1T
 
@@ -34,6 +42,9 @@
 
 /* Entries of the GID table; the core fills it */
 #define SKR_GIDS		256
+
+struct skr_qp;
+struct skr_groups;
 
 /* The one port */
 #define SKR_PORT		1
@@ -71,6 +82,11 @@
  * @SKR_CNT_RESP_CQE_FLUSH_ERROR: flushed receive completions
  * @SKR_CNT_CQ_OVERRUN: completion queues that overran
  * @SKR_CNT_LINK_DOWNED: how often the port went down
+ * @SKR_CNT_NP_ECN_MARKED: packets that came in marked as having met congestion
+ * @SKR_CNT_NP_CNP_SENT: CNPs sent for them
+ * @SKR_CNT_RP_CNP_HANDLED: CNPs that reached the congestion control of a QP
+ * @SKR_CNT_RP_CNP_IGNORED: CNPs that came from elsewhere than the QP's peer, or
+ *	to a QP without congestion control, or to none
  * @SKR_CNT_COUNT: number of counters
  */
 enum skr_counter {
@@ -102,6 +118,10 @@ enum skr_counter {
 	SKR_CNT_RESP_CQE_FLUSH_ERROR,
 	SKR_CNT_CQ_OVERRUN,
 	SKR_CNT_LINK_DOWNED,
+	SKR_CNT_NP_ECN_MARKED,
+	SKR_CNT_NP_CNP_SENT,
+	SKR_CNT_RP_CNP_HANDLED,
+	SKR_CNT_RP_CNP_IGNORED,
 	SKR_CNT_COUNT,
 };
 
@@ -118,13 +138,48 @@ struct skr_stats {
  * @SKR_OBJ_PD: protection domains
  * @SKR_OBJ_CQ: completion queues
  * @SKR_OBJ_QP: queue pairs
+ * @SKR_OBJ_SRQ: shared receive queues
  * @SKR_OBJ_COUNT: number of kinds
  */
 enum skr_object {
 	SKR_OBJ_PD,
 	SKR_OBJ_CQ,
 	SKR_OBJ_QP,
+	SKR_OBJ_SRQ,
 	SKR_OBJ_COUNT,
+};
+
+/**
+ * enum skr_cnp_pacing - what np_min_time_between_cnps is the distance of
+ * @SKR_CNP_PER_QP: two CNPs of a QP
+ * @SKR_CNP_PER_DEST: two CNPs to an address
+ * @SKR_CNP_PER_PORT: two CNPs
+ */
+enum skr_cnp_pacing {
+	SKR_CNP_PER_QP,
+	SKR_CNP_PER_DEST,
+	SKR_CNP_PER_PORT,
+};
+
+/* Addresses that SKR_CNP_PER_DEST tells apart; others share */
+#define SKR_CNP_DESTS	256
+
+/**
+ * struct skr_congestion - congestion control of a device
+ * @ops: algorithm that QPs begin with when they connect
+ * @params: its parameters
+ * @cnp_pacing: enum skr_cnp_pacing
+ * @mbps: speed of the port; written under rtnl
+ * @cnp_sent: nanoseconds, the last CNP by hash of the address, or all in [0]
+ * @dir: in debugfs
+ */
+struct skr_congestion {
+	const struct skr_cc_ops	*ops;
+	struct skr_cc_params	params;
+	u32			cnp_pacing;
+	u32			mbps;
+	atomic64_t		cnp_sent[SKR_CNP_DESTS];
+	struct dentry		*dir;
 };
 
 /**
@@ -136,12 +191,15 @@ enum skr_object {
  *	unregistered first and takes the link with it
  * @mr_srcu: read-held while a run of a QP uses regions; synchronized before a
  *	region's memory is let go
- * @mrs: regions by key index (key >> 8)
+ * @mrs: regions and windows by key index (key >> 8); struct skr_key
  * @mr_next: where the search for a free key index goes on; under @mrs' lock
- * @ahs: address handles of user space by number
+ * @ahs: address handles by number (struct skr_dest)
  * @ah_next: where the search for a free number goes on; under @ahs' lock
+ * @gsi: QP 1, or NULL; RCU
+ * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
  * @stats: counters
+ * @cc: congestion control
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
  */
@@ -155,8 +213,11 @@ struct skr_dev {
 	u32			mr_next;
 	struct xarray		ahs;
 	u32			ah_next;
+	struct skr_qp __rcu	*gsi;
+	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
 	struct skr_stats __percpu *stats;
+	struct skr_congestion	cc;
 	bool			port_active;
 	struct list_head	node;
 };
@@ -235,5 +296,13 @@ static inline void skr_object_put(struct skr_dev *dev, enum skr_object kind)
  * Return: 0 or a negative errno; nothing is left behind then.
  */
 int skr_device_add(const char *name, struct net_device *ndev);
+
+/**
+ * skr_device_read_speed() - look how fast the port is
+ * @dev: device
+ *
+ * Context: process, under rtnl.
+ */
+void skr_device_read_speed(struct skr_dev *dev);
 
 #endif /* SKR_DEVICE_H */

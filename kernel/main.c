@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
+#include "debug.h"
 #include "link.h"
 #include "net/netns.h"
 #include "transport/qp.h"
@@ -16,6 +17,7 @@ static int __init skr_init(void)
 	err = skr_sched_init();
 	if (err)
 		return err;
+	skr_debug_init();
 	skr_qp_table_init();
 	err = skr_netns_init();
 	if (err)
@@ -29,6 +31,7 @@ err_netns:
 	skr_netns_exit();
 err_sched:
 	skr_qp_table_exit();
+	skr_debug_exit();
 	skr_sched_exit();
 	return err;
 }
@@ -38,6 +41,7 @@ static void __exit skr_exit(void)
 	skr_link_exit();
 	skr_netns_exit();
 	skr_qp_table_exit();
+	skr_debug_exit();
 	skr_sched_exit();
 }
 

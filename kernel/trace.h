@@ -11,6 +11,7 @@
 #include <linux/tracepoint.h>
 #include <rdma/ib_verbs.h>
 
+#include "cc/cc.h"
 #include "device.h"
 #include "wire/iba.h"
 #include "wire/pkt.h"
@@ -142,6 +143,30 @@ TRACE_EVENT(skr_qp_state,
 	),
 	TP_printk("%s qpn %#x state %d to %d", __get_str(dev), __entry->qpn, __entry->from,
 		  __entry->to)
+);
+
+TRACE_EVENT(skr_rate,
+	TP_PROTO(struct skr_dev *dev, u32 qpn, const struct skr_cc_view *view),
+	TP_ARGS(dev, qpn, view),
+	TP_STRUCT__entry(
+		__string(dev, dev_name(&dev->ibdev.dev))
+		__string(stage, view->stage)
+		__field(u32, qpn)
+		__field(u64, rate)
+		__field(u64, target)
+		__field(u32, alpha)
+	),
+	TP_fast_assign(
+		__assign_str(dev);
+		__assign_str(stage);
+		__entry->qpn = qpn;
+		__entry->rate = view->rate;
+		__entry->target = view->target;
+		__entry->alpha = view->alpha;
+	),
+	TP_printk("%s qpn %#x rate %llu target %llu alpha %u/1024 %s", __get_str(dev),
+		  __entry->qpn, __entry->rate, __entry->target, __entry->alpha,
+		  __get_str(stage))
 );
 
 #endif /* SKR_TRACE_H */

@@ -28,17 +28,6 @@ static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u
 		WARN_ON_ONCE(1);	/* lengths were proven at the door */
 }
 
-static void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length)
-{
-	u64 at;
-
-	if (mr->kind == SKR_MR_DMA)
-		return (void *)(uintptr_t)addr;
-	at = addr - mr->iova + mr->offset;
-	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
-	return page_address(mr->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
-}
-
 static void skr_mr_copy(const struct skr_mr *mr, u64 addr, u32 length,
 			const struct skr_copy *copy, u32 done)
 {
@@ -53,28 +42,110 @@ static void skr_mr_copy(const struct skr_mr *mr, u64 addr, u32 length,
 	}
 }
 
-void skr_mr_read(const struct skr_mr *mr, u64 addr, void *to, u32 length)
+/**
+ * struct skr_reach - an access that has to be granted
+ * @key: lkey or rkey
+ * @access: IB_ACCESS_*
+ * @addr: first address
+ * @length: bytes
+ */
+struct skr_reach {
+	u32	key;
+	int	access;
+	u64	addr;
+	u64	length;
+};
+
+/* Copy @n bytes from @offset on of what @reach asks for all of. */
+static bool skr_key_copy_locked(struct skr_key *key, const struct skr_who *who,
+				const struct skr_reach *reach, u32 offset, u32 n,
+				const struct skr_copy *copy, u32 done)
 {
+	u64 addr = reach->addr;
+	struct skr_mr *mr;
+
+	mr = skr_key_resolve(key, who, reach->key, reach->access, &addr, reach->length);
+	if (mr)
+		skr_mr_copy(mr, addr + offset, n, copy, done);
+	return mr;
+}
+
+static bool skr_key_copy(const struct skr_who *who, const struct skr_reach *reach, u32 offset,
+			 u32 n, const struct skr_copy *copy, u32 done)
+{
+	struct skr_key *key = skr_key_find(who->dev, reach->key);
+	bool ok;
+
+	if (!key)
+		return false;
+	if (!skr_key_changes(key))
+		return skr_key_copy_locked(key, who, reach, offset, n, copy, done);
+	read_lock(&key->lock);
+	ok = skr_key_copy_locked(key, who, reach, offset, n, copy, done);
+	read_unlock(&key->lock);
+	return ok;
+}
+
+bool skr_remote_read(const struct skr_who *who, u32 rkey, u64 addr, void *to, u32 length)
+{
+	struct skr_reach reach = {
+		.key = rkey,
+		.access = IB_ACCESS_REMOTE_READ,
+		.addr = addr,
+		.length = length,
+	};
 	struct skr_copy copy = { .to = to };
 
-	skr_mr_copy(mr, addr, length, &copy, 0);
+	return skr_key_copy(who, &reach, 0, length, &copy, 0);
 }
 
-void skr_mr_write_skb(const struct skr_mr *mr, u64 addr, const struct sk_buff *skb,
-		      u32 offset, u32 length)
+bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
+			  const struct sk_buff *skb, u32 offset, u32 length)
 {
+	struct skr_reach reach = {
+		.key = rkey,
+		.access = IB_ACCESS_REMOTE_WRITE,
+		.addr = addr,
+		.length = length,
+	};
 	struct skr_copy copy = { .skb = skb, .skb_offset = offset };
 
-	skr_mr_copy(mr, addr, length, &copy, 0);
+	return skr_key_copy(who, &reach, 0, length, &copy, 0);
 }
 
-u64 skr_mr_atomic(const struct skr_mr *mr, u64 addr, bool is_cas, u64 swap_add, u64 compare)
+static bool skr_key_atomic_locked(struct skr_key *key, const struct skr_who *who,
+				  struct skr_atomic *atomic)
 {
 	u32 length = sizeof(u64);
-	atomic64_t *v = skr_mr_piece(mr, addr, &length);
+	u64 addr = atomic->addr;
+	struct skr_mr *mr;
+	atomic64_t *v;
 
-	return is_cas ? atomic64_cmpxchg(v, compare, swap_add) :
-			atomic64_fetch_add(swap_add, v);
+	mr = skr_key_resolve(key, who, atomic->rkey, IB_ACCESS_REMOTE_ATOMIC, &addr, length);
+	if (!mr)
+		return false;
+	v = skr_mr_piece(mr, addr, &length);
+	/* a region that begins off the peer's alignment puts the value across it */
+	if (length < sizeof(u64) || (uintptr_t)v & (sizeof(u64) - 1))
+		return false;
+	atomic->orig = atomic->is_cas ? atomic64_cmpxchg(v, atomic->compare, atomic->swap_add) :
+					atomic64_fetch_add(atomic->swap_add, v);
+	return true;
+}
+
+bool skr_remote_atomic(const struct skr_who *who, struct skr_atomic *atomic)
+{
+	struct skr_key *key = skr_key_find(who->dev, atomic->rkey);
+	bool ok;
+
+	if (!key)
+		return false;
+	if (!skr_key_changes(key))
+		return skr_key_atomic_locked(key, who, atomic);
+	read_lock(&key->lock);
+	ok = skr_key_atomic_locked(key, who, atomic);
+	read_unlock(&key->lock);
+	return ok;
 }
 
 static bool skr_sges_copy(const struct skr_sges *sges, u32 offset, u32 length, int access,
@@ -85,7 +156,13 @@ static bool skr_sges_copy(const struct skr_sges *sges, u32 offset, u32 length, i
 
 	for (i = 0; i < sges->num_sge && done < length; i++) {
 		const struct skerry_sge *sge = &sges->sge[i];
-		struct skr_mr *mr;
+		/* The whole entry must be right, not only the part in use. */
+		struct skr_reach reach = {
+			.key = sge->lkey,
+			.access = access,
+			.addr = sge->addr,
+			.length = sge->length,
+		};
 		u32 n;
 
 		if (offset >= sge->length) {
@@ -93,11 +170,8 @@ static bool skr_sges_copy(const struct skr_sges *sges, u32 offset, u32 length, i
 			continue;
 		}
 		n = min(length - done, sge->length - offset);
-		/* The whole entry must be right, not only the part in use. */
-		mr = skr_mr_find(sges->dev, sges->pd, sge->lkey, access, sge->addr, sge->length);
-		if (!mr)
+		if (!skr_key_copy(&sges->who, &reach, offset, n, copy, done))
 			return false;
-		skr_mr_copy(mr, sge->addr + offset, n, copy, done);
 		done += n;
 		offset = 0;
 	}

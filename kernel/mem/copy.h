@@ -11,55 +11,72 @@
 #include "region.h"
 
 /**
- * skr_mr_read() - copy out of a region
- * @mr: region that skr_mr_find() returned for this range
+ * skr_remote_read() - copy out of memory for the peer
+ * @who: the QP that serves it
+ * @rkey: key
  * @addr: first address
  * @to: where to
- * @length: bytes
+ * @length: bytes, more than 0
  *
- * Context: under dev->mr_srcu; any context otherwise.
+ * Context: BH, under dev->mr_srcu.
+ * Return: false if key, domain, access or range is wrong.
  */
-void skr_mr_read(const struct skr_mr *mr, u64 addr, void *to, u32 length);
+bool skr_remote_read(const struct skr_who *who, u32 rkey, u64 addr, void *to, u32 length);
 
 /**
- * skr_mr_write_skb() - copy from a packet into a region
- * @mr: region that skr_mr_find() returned for this range with write access
+ * skr_remote_write_skb() - copy from a packet into memory for the peer
+ * @who: the QP that serves it
+ * @rkey: key
  * @addr: first address
  * @skb: packet, linear or not
  * @offset: of the first byte, from skb->data
- * @length: bytes, all within @skb
+ * @length: bytes, more than 0, all within @skb
  *
- * Context: under dev->mr_srcu; any context otherwise.
+ * Context: BH, under dev->mr_srcu.
+ * Return: false if key, domain, access or range is wrong.
  */
-void skr_mr_write_skb(const struct skr_mr *mr, u64 addr, const struct sk_buff *skb,
-		      u32 offset, u32 length);
+bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
+			  const struct sk_buff *skb, u32 offset, u32 length);
 
 /**
- * skr_mr_atomic() - compare-and-swap or fetch-and-add in a region
- * @mr: region that skr_mr_find() returned for these eight bytes
- * @addr: a multiple of 8
+ * struct skr_atomic - compare-and-swap or fetch-and-add
+ * @addr: of eight bytes, a multiple of 8
+ * @rkey: key
  * @is_cas: compare and swap, else fetch and add
  * @swap_add: value to store or to add
  * @compare: value to compare with
+ * @orig: result: the value before
+ */
+struct skr_atomic {
+	u64	addr;
+	u32	rkey;
+	bool	is_cas;
+	u64	swap_add;
+	u64	compare;
+	u64	orig;
+};
+
+/**
+ * skr_remote_atomic() - an atomic operation for the peer
+ * @who: the QP that serves it
+ * @atomic: operands and result
  *
  * A real CPU atomic on the mapped page: atomic to the host's own accesses and
  * to all QPs and devices.
  *
- * Context: under dev->mr_srcu; any context otherwise.
- * Return: the value before.
+ * Context: BH, under dev->mr_srcu.
+ * Return: false if key, domain, access or range is wrong.
  */
-u64 skr_mr_atomic(const struct skr_mr *mr, u64 addr, bool is_cas, u64 swap_add, u64 compare);
+bool skr_remote_atomic(const struct skr_who *who, struct skr_atomic *atomic);
 
 /**
  * struct skr_sges - a list of local memory as one range of bytes
- * @dev: device
- * @pd: protection domain of the QP
+ * @who: the QP that they belong to
  * @sge: entries
  * @num_sge: how many
  */
 struct skr_sges {
-	struct skr_dev		*dev;
-	struct ib_pd		*pd;
+	struct skr_who		who;
 	const struct skerry_sge	*sge;
 	u32			num_sge;
 };
@@ -71,7 +88,7 @@ struct skr_sges {
  * @to: where to
  * @length: bytes; @offset + @length within the list
  *
- * Context: under dev->mr_srcu; any context otherwise.
+ * Context: BH, under dev->mr_srcu.
  * Return: false if an entry's key, domain, access or range is wrong.
  */
 bool skr_sges_read(const struct skr_sges *sges, u32 offset, void *to, u32 length);
@@ -84,7 +101,7 @@ bool skr_sges_read(const struct skr_sges *sges, u32 offset, void *to, u32 length
  * @skb_offset: of the first byte in the packet, from skb->data
  * @length: bytes; @offset + @length within the list
  *
- * Context: under dev->mr_srcu; any context otherwise.
+ * Context: BH, under dev->mr_srcu.
  * Return: false if an entry's key, domain, access or range is wrong.
  */
 bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct sk_buff *skb,
@@ -97,7 +114,7 @@ bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct sk
  * @from: where from
  * @length: bytes; @offset + @length within the list
  *
- * Context: under dev->mr_srcu; any context otherwise.
+ * Context: BH, under dev->mr_srcu.
  * Return: false if an entry's key, domain, access or range is wrong.
  */
 bool skr_sges_write(const struct skr_sges *sges, u32 offset, const void *from, u32 length);

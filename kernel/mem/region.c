@@ -3,49 +3,105 @@
 
 #include <linux/random.h>
 
-/* A key is an index into dev->mrs and, in the low byte, a number to vary. */
-#define SKR_KEY_SHIFT	8
-
-int skr_mr_alloc_key(struct skr_dev *dev, struct skr_mr *mr)
+int skr_key_add(struct skr_dev *dev, struct skr_key *key)
 {
 	u32 index;
 	int err;
 
+	rwlock_init(&key->lock);
 	/* Index 0 is left out: key 0 means "none" to many consumers. */
-	err = xa_alloc_cyclic(&dev->mrs, &index, NULL, XA_LIMIT(1, SKR_MAX_MR), &dev->mr_next,
+	err = xa_alloc_cyclic(&dev->mrs, &index, NULL, XA_LIMIT(1, SKR_MAX_KEYS), &dev->mr_next,
 			      GFP_KERNEL);
 	if (err < 0)
 		return err;
 
-	mr->ibmr.lkey = index << SKR_KEY_SHIFT | get_random_u8();
-	mr->ibmr.rkey = mr->ibmr.lkey;
-	return xa_err(xa_store(&dev->mrs, index, mr, GFP_KERNEL));
+	key->key = index << SKR_KEY_SHIFT | get_random_u8();
+	return xa_err(xa_store(&dev->mrs, index, key, GFP_KERNEL));
 }
 
-void skr_mr_free_key(struct skr_dev *dev, struct skr_mr *mr)
+void skr_key_remove(struct skr_dev *dev, struct skr_key *key)
 {
-	xa_erase(&dev->mrs, mr->ibmr.lkey >> SKR_KEY_SHIFT);
+	xa_erase(&dev->mrs, key->key >> SKR_KEY_SHIFT);
 	synchronize_srcu_expedited(&dev->mr_srcu);
 }
 
-static bool skr_mr_covers(const struct skr_mr *mr, u64 addr, u64 length)
+struct skr_key *skr_key_find(struct skr_dev *dev, u32 key)
 {
-	u64 offset = addr - mr->iova;
-
-	if (mr->kind == SKR_MR_DMA)
-		return length <= U64_MAX - addr;
-	/* Subtractions only: iova + length may be 2^64. */
-	return addr >= mr->iova && offset <= mr->length && length <= mr->length - offset;
+	return xa_load(&dev->mrs, key >> SKR_KEY_SHIFT);
 }
 
-struct skr_mr *skr_mr_find(struct skr_dev *dev, struct ib_pd *pd, u32 key, int access,
-			   u64 addr, u64 length)
+static bool skr_key_covers(const struct skr_key *key, u64 addr, u64 length)
 {
-	struct skr_mr *mr = xa_load(&dev->mrs, key >> SKR_KEY_SHIFT);
+	u64 offset = addr - key->start;
 
-	if (!mr || mr->ibmr.lkey != key || mr->ibmr.pd != pd)
+	if (key->kind == SKR_MR_DMA)
+		return length <= U64_MAX - addr;
+	/* Subtractions only: start + length may be 2^64. */
+	return addr >= key->start && offset <= key->length && length <= key->length - offset;
+}
+
+/* IBTA 10.6.7.2: a window is for the peer, and one of type 2 for its QP's */
+static struct skr_mr *skr_mw_resolve(struct skr_mw *mw, const struct skr_who *who, int access,
+				     u64 *addr)
+{
+	if (!(access & SKR_ACCESS_REMOTE))
 		return NULL;
-	if ((mr->access & access) != access || !skr_mr_covers(mr, addr, length))
+	if (mw->key.kind == SKR_MW_2 && mw->qpn != who->qpn)
 		return NULL;
-	return mr;
+	*addr += mw->base - mw->key.start;
+	return mw->mr;
+}
+
+struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u32 value,
+			       int access, u64 *addr, u64 length)
+{
+	if (key->key != value || !key->valid || key->pd != who->pd)
+		return NULL;
+	if ((key->access & access) != access || !skr_key_covers(key, *addr, length))
+		return NULL;
+	if (key->kind == SKR_MW_1 || key->kind == SKR_MW_2)
+		return skr_mw_resolve(container_of(key, struct skr_mw, key), who, access, addr);
+	return container_of(key, struct skr_mr, key);
+}
+
+static void *skr_page_list_piece(const struct skr_page_list *list, u64 at, u32 *length)
+{
+	u64 page_bytes = 1ULL << list->shift;
+	u64 in_page;
+
+	at += list->offset;
+	in_page = at & (page_bytes - 1);
+	*length = min_t(u64, *length, page_bytes - in_page);
+	return (void *)(uintptr_t)(list->addr[at >> list->shift] + in_page);
+}
+
+void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length)
+{
+	u64 at = addr - mr->key.start;
+
+	switch (mr->key.kind) {
+	case SKR_MR_DMA:
+		return (void *)(uintptr_t)addr;
+	case SKR_MR_FAST:
+		return skr_page_list_piece(&mr->list, at, length);
+	default:
+		at += mr->offset;
+		*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
+		return page_address(mr->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+	}
+}
+
+bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u64 length)
+{
+	struct skr_key *key = skr_key_find(who->dev, value);
+	bool ok;
+
+	if (!key)
+		return false;
+	if (!skr_key_changes(key))
+		return skr_key_resolve(key, who, value, access, &addr, length);
+	read_lock(&key->lock);
+	ok = skr_key_resolve(key, who, value, access, &addr, length);
+	read_unlock(&key->lock);
+	return ok;
 }

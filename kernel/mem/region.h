@@ -1,49 +1,137 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Memory regions and their keys.
+ * Memory regions and windows, and the keys that name them.
  *
- * A region is found by key under dev->mr_srcu and may be used until that is
- * released; whoever takes a region away erases its key first and then waits
+ * What a key names is found under dev->mr_srcu and may be used until that is
+ * released; whoever takes it away for good erases its key first and then waits
  * for dev->mr_srcu. No reference is counted per packet.
+ *
+ * Fast regions and windows change while they are in the table: work requests
+ * give them a new key and new memory, and invalidate them. Each has a lock for
+ * that, read-held for the moment of an access and write-held for the change:
+ * once a change is complete nothing is accessed by what was before. All other
+ * regions are constant, and are accessed without it.
  */
 #ifndef SKR_MEM_REGION_H
 #define SKR_MEM_REGION_H
 
+#include <linux/spinlock.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
 #include "../device.h"
 
+/* A key is an index into dev->mrs and, in the low byte, a number to vary. */
+#define SKR_KEY_SHIFT	8
+
+/* What a peer can be granted */
+#define SKR_ACCESS_REMOTE	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
+				 IB_ACCESS_REMOTE_ATOMIC)
+
 /**
- * enum skr_mr_kind - where a region's memory is
+ * enum skr_key_kind - what a key names
  * @SKR_MR_DMA: all of the kernel's memory; an address is a kernel address
  * @SKR_MR_USER: pinned pages of a process
+ * @SKR_MR_FAST: pages that a work request names; kernel consumers only
+ * @SKR_MW_1: window that is bound by the bind verb, or not bound
+ * @SKR_MW_2: window that is bound by a work request, for one QP
  */
-enum skr_mr_kind {
+enum skr_key_kind {
 	SKR_MR_DMA,
 	SKR_MR_USER,
+	SKR_MR_FAST,
+	SKR_MW_1,
+	SKR_MW_2,
+};
+
+/**
+ * struct skr_key - the part that regions and windows have in common
+ * @kind: what it is; constant
+ * @key: lkey and rkey; only the low byte ever changes
+ * @valid: it can be used for access
+ * @pd: protection domain; constant
+ * @access: IB_ACCESS_*
+ * @start: first address
+ * @length: bytes
+ * @lock: see above; SKR_MR_FAST, SKR_MW_1 and SKR_MW_2. Taken inside a QP's
+ *	lock; a window's before its region's
+ */
+struct skr_key {
+	enum skr_key_kind	kind;
+	u32			key;
+	bool			valid;
+	struct ib_pd		*pd;
+	int			access;
+	u64			start;
+	u64			length;
+	rwlock_t		lock;
+};
+
+/**
+ * struct skr_page_list - memory of a fast region
+ * @addr: kernel addresses of its pages, room for @max
+ * @max: most pages
+ * @n: pages
+ * @shift: of the page size
+ * @offset: of the first byte in the first page
+ */
+struct skr_page_list {
+	u64	*addr;
+	u32	max;
+	u32	n;
+	u8	shift;
+	u32	offset;
 };
 
 /**
  * struct skr_mr - a memory region
  * @ibmr: ib_core's part
+ * @key: its key
  * @umem: pinned pages; SKR_MR_USER
  * @pages: the same, one by one; SKR_MR_USER
- * @kind: where the memory is
- * @access: IB_ACCESS_*
- * @iova: first address; SKR_MR_USER
- * @length: bytes; SKR_MR_USER
- * @offset: of @iova in the first page
+ * @offset: of key.start in the first page; SKR_MR_USER
+ * @list: memory in use; SKR_MR_FAST, under key.lock
+ * @next: memory that the next REG_MR puts in use; SKR_MR_FAST. It belongs to
+ *	the consumer between map_mr_sg() and the completion of the REG_MR
+ * @windows: windows bound to it; negative once it is being deregistered
  */
 struct skr_mr {
 	struct ib_mr		ibmr;
+	struct skr_key		key;
 	struct ib_umem		*umem;
 	struct page		**pages;
-	enum skr_mr_kind	kind;
-	int			access;
-	u64			iova;
-	u64			length;
 	u32			offset;
+	struct skr_page_list	list;
+	struct skr_page_list	next;
+	atomic_t		windows;
+};
+
+/**
+ * struct skr_mw - a memory window
+ * @ibmw: ib_core's part; allocated and freed by it
+ * @key: its key; access, start and length of what is bound
+ * @mr: region that it is bound to; under key.lock, valid with key.valid
+ * @base: address in @mr that key.start stands for
+ * @qpn: QP whose peer may use it; SKR_MW_2
+ */
+struct skr_mw {
+	struct ib_mw	ibmw;
+	struct skr_key	key;
+	struct skr_mr	*mr;
+	u64		base;
+	u32		qpn;
+};
+
+/**
+ * struct skr_who - who wants access
+ * @dev: device
+ * @pd: protection domain of the QP
+ * @qpn: number of the QP
+ */
+struct skr_who {
+	struct skr_dev	*dev;
+	struct ib_pd	*pd;
+	u32		qpn;
 };
 
 /**
@@ -58,40 +146,98 @@ static inline struct skr_mr *skr_mr(struct ib_mr *ibmr)
 }
 
 /**
- * skr_mr_alloc_key() - give a region its key and make it findable
+ * skr_mw() - our window
+ * @ibmw: ib_core's view of it
+ *
+ * Return: the window that contains @ibmw.
+ */
+static inline struct skr_mw *skr_mw(struct ib_mw *ibmw)
+{
+	return container_of(ibmw, struct skr_mw, ibmw);
+}
+
+/**
+ * skr_key_changes() - does what a key names change while it can be found?
+ * @key: key
+ *
+ * Return: true if its lock has to be held for an access.
+ */
+static inline bool skr_key_changes(const struct skr_key *key)
+{
+	return key->kind >= SKR_MR_FAST;
+}
+
+/**
+ * skr_key_add() - give a region or window its key and make it findable
  * @dev: device
- * @mr: complete region; lkey and rkey are set
+ * @key: complete but for the key itself and its lock
  *
  * Context: process.
  * Return: 0 or a negative errno.
  */
-int skr_mr_alloc_key(struct skr_dev *dev, struct skr_mr *mr);
+int skr_key_add(struct skr_dev *dev, struct skr_key *key);
 
 /**
- * skr_mr_free_key() - make a region unfindable and wait for its users
+ * skr_key_remove() - make a region or window unfindable and wait for its users
  * @dev: device
- * @mr: region
+ * @key: key
  *
  * Context: process.
  */
-void skr_mr_free_key(struct skr_dev *dev, struct skr_mr *mr);
+void skr_key_remove(struct skr_dev *dev, struct skr_key *key);
 
 /**
- * skr_mr_find() - find the region for an access
+ * skr_key_find() - find what a key names
  * @dev: device
- * @pd: protection domain of the QP
- * @key: lkey or rkey
+ * @key: lkey or rkey; its low byte is not looked at
+ *
+ * Context: under dev->mr_srcu.
+ * Return: the region or window, or NULL.
+ */
+struct skr_key *skr_key_find(struct skr_dev *dev, u32 key);
+
+/**
+ * skr_key_resolve() - check an access, and find the region that it goes to
+ * @key: from skr_key_find()
+ * @who: who asks
+ * @value: the whole lkey or rkey
  * @access: IB_ACCESS_* that are all needed, or 0 for a local read
+ * @addr: first address; changed into an address of the region
+ * @length: bytes, more than 0
+ *
+ * Address arithmetic is safe up to the last byte of the 64-bit space. A window
+ * gives remote access only.
+ *
+ * Context: under dev->mr_srcu; @key->lock held if skr_key_changes().
+ * Return: the region, or NULL if the key, the domain, the QP, the access or the
+ *	range is wrong.
+ */
+struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u32 value,
+			       int access, u64 *addr, u64 length);
+
+/**
+ * skr_mr_piece() - where bytes of a region are
+ * @mr: region
+ * @addr: first address
+ * @length: bytes that are wanted, all within the region; reduced to those that
+ *	follow one another
+ *
+ * Context: as skr_key_resolve().
+ * Return: their kernel address.
+ */
+void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length);
+
+/**
+ * skr_access_ok() - would this access be granted now?
+ * @who: who asks
+ * @value: rkey
+ * @access: IB_ACCESS_* that are all needed
  * @addr: first address
  * @length: bytes, more than 0
  *
- * Address arithmetic is safe up to the last byte of the 64-bit space.
- *
- * Context: under dev->mr_srcu.
- * Return: the region, or NULL if the key, the domain, the access or the range
- *	is wrong.
+ * Context: BH, under dev->mr_srcu.
+ * Return: true if it would.
  */
-struct skr_mr *skr_mr_find(struct skr_dev *dev, struct ib_pd *pd, u32 key, int access,
-			   u64 addr, u64 length);
+bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u64 length);
 
 #endif /* SKR_MEM_REGION_H */

@@ -17,6 +17,8 @@
  * @net: encapsulation
  * @hop_limit: IPv6 hop limit or IPv4 TTL
  * @tclass: IPv6 traffic class or IPv4 TOS; the two ECN bits are zero
+ * @ecn: the two ECN bits of packets
+ * @prio: skb->priority of packets
  * @sl: service level
  * @sport: UDP source port, constant for a connected QP
  * @flow_label: 20 bits
@@ -30,6 +32,8 @@ struct skr_av {
 	enum skr_l3		net;
 	u8			hop_limit;
 	u8			tclass;
+	u8			ecn;
+	u8			prio;
 	u8			sl;
 	u16			sport;
 	u32			flow_label;

@@ -4,6 +4,7 @@
 #include <linux/if_vlan.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
+#include <rdma/ib_cache.h>
 
 #include "rocev2.h"
 
@@ -117,6 +118,32 @@ struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev)
 	if (!dev && is_vlan_dev(ndev))
 		dev = skr_netns_on(ns, vlan_dev_real_dev(ndev));
 	return dev;
+}
+
+static bool skr_dev_has_address(struct skr_dev *dev, const struct in6_addr *gid)
+{
+	const struct ib_gid_attr *attr;
+
+	/* the GID table is there from before QP 1 comes until after it goes */
+	if (!rcu_access_pointer(dev->gsi))
+		return false;
+	attr = rdma_find_gid_by_port(&dev->ibdev, (const union ib_gid *)gid,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, SKR_PORT, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
+struct skr_dev *skr_netns_find_address(struct net *net, const struct in6_addr *gid)
+{
+	struct skr_dev *dev;
+
+	list_for_each_entry_rcu(dev, &skr_netns(net)->devs, node) {
+		if (skr_dev_has_address(dev, gid))
+			return dev;
+	}
+	return NULL;
 }
 
 struct sock *skr_netns_sk6(struct net *net)

@@ -77,6 +77,18 @@ void skr_netns_del(struct skr_dev *dev);
 struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev);
 
 /**
+ * skr_netns_find_address() - the device that has an address
+ * @net: namespace
+ * @gid: the address
+ *
+ * For a packet that never left the host: it comes in on the loopback device.
+ *
+ * Context: under RCU.
+ * Return: the device with this RoCEv2 GID whose QP 1 exists, or NULL.
+ */
+struct skr_dev *skr_netns_find_address(struct net *net, const struct in6_addr *gid);
+
+/**
  * skr_netns_sk6() - socket for IPv6 route look-ups
  * @net: namespace with a device
  *

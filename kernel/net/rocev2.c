@@ -54,6 +54,7 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 	cb->net = ipv4 ? SKR_L3_IPV4 : SKR_L3_IPV6;
 	cb->ecn = (ipv4 ? ipv4_get_dsfield(ip_hdr(skb)) : ipv6_get_dsfield(ipv6_hdr(skb))) &
 		  INET_ECN_MASK;
+	cb->vlan = is_vlan_dev(skb->dev) ? vlan_dev_vlan_id(skb->dev) : VLAN_N_VID;
 	skr_rx(skb);
 	return 0;
 }
@@ -67,7 +68,7 @@ static void skr_push_ipv4(struct sk_buff *skb, const struct skr_av *av, struct n
 	*ip = (struct iphdr) {
 		.version = 4,
 		.ihl = 5,
-		.tos = av->tclass,
+		.tos = av->tclass | av->ecn,
 		.tot_len = htons(skb->len),
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
@@ -84,7 +85,7 @@ static void skr_push_ipv6(struct sk_buff *skb, const struct skr_av *av)
 
 	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip, av->tclass, htonl(av->flow_label));
+	ip6_flow_hdr(ip, av->tclass | av->ecn, htonl(av->flow_label));
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = av->hop_limit;
@@ -117,4 +118,24 @@ bool skr_rx_matches(struct sk_buff *skb, const struct skr_av *av)
 		       ip_hdr(skb)->daddr == av->saddr.s6_addr32[3];
 	return ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &av->daddr) &&
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->saddr);
+}
+
+void skr_rx_dgid(struct sk_buff *skb, struct in6_addr *gid)
+{
+	if (skr_rx_cb(skb)->net == SKR_L3_IPV4)
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, gid);
+	else
+		*gid = ipv6_hdr(skb)->daddr;
+}
+
+void skr_rx_grh(struct sk_buff *skb, void *grh)
+{
+	const u32 skip = sizeof(struct ipv6hdr) - sizeof(struct iphdr);
+
+	if (skr_rx_cb(skb)->net == SKR_L3_IPV4) {
+		memset(grh, 0, skip);
+		memcpy(grh + skip, ip_hdr(skb), sizeof(struct iphdr));
+	} else {
+		memcpy(grh, ipv6_hdr(skb), sizeof(struct ipv6hdr));
+	}
 }

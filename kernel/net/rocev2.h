@@ -5,6 +5,7 @@
 #ifndef SKR_NET_ROCEV2_H
 #define SKR_NET_ROCEV2_H
 
+#include <linux/if_vlan.h>
 #include <linux/skbuff.h>
 #include <net/dst.h>
 #include <net/sock.h>
@@ -21,6 +22,7 @@
  * @psn: PSN, once the packet is parsed
  * @net: encapsulation
  * @ecn: the two ECN bits
+ * @vlan: identifier of the VLAN that it came in on, or VLAN_N_VID
  */
 struct skr_rx_cb {
 	struct skr_dev	*dev;
@@ -28,6 +30,7 @@ struct skr_rx_cb {
 	u32		psn;
 	u8		net;
 	u8		ecn;
+	u16		vlan;
 };
 
 /**
@@ -79,5 +82,23 @@ void skr_rx(struct sk_buff *skb);
  * Return: true if encapsulation and both addresses are right (A17 CA17-41).
  */
 bool skr_rx_matches(struct sk_buff *skb, const struct skr_av *av);
+
+/**
+ * skr_rx_dgid() - where a packet was sent to
+ * @skb: received packet
+ * @gid: set to the address as a GID
+ *
+ * Context: any.
+ */
+void skr_rx_dgid(struct sk_buff *skb, struct in6_addr *gid);
+
+/**
+ * skr_rx_grh() - a packet's layer 3 as a datagram's receiver gets it
+ * @skb: received packet
+ * @grh: 40 bytes: the IPv6 header; or 20 zeroes and the IPv4 header (A17.4.5.2)
+ *
+ * Context: any.
+ */
+void skr_rx_grh(struct sk_buff *skb, void *grh);
 
 #endif /* SKR_NET_ROCEV2_H */

@@ -50,6 +50,7 @@ enum skr_tx skr_xmit(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb
 	}
 	trace_skr_tx(dev, skb->data);
 	skr_rocev2_push(skb, av, dev->net);
+	skb->priority = av->prio;
 	skr_xmit_icrc(skb, av, hdr_bytes);
 
 	rcu_read_lock();
@@ -86,6 +87,8 @@ static u32 skr_rx_crc(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 
 	skb_prepare_seq_read(skb, from, to, &state);
 	while ((n = skb_seq_read(done, &data, &state))) {
+		/* a block is not cut where the range ends */
+		n = min(n, to - from - done);
 		crc = skr_icrc_add(crc, data, n);
 		done += n;
 	}

@@ -86,6 +86,13 @@ unlock:
 	return ret;
 }
 
+/* What ib_core needs to know to answer a datagram: values of enum skr_l3 */
+static const u8 skr_network_types[] = {
+	[SKR_L3_GRH] = RDMA_NETWORK_ROCE_V1,
+	[SKR_L3_IPV4] = RDMA_NETWORK_IPV4,
+	[SKR_L3_IPV6] = RDMA_NETWORK_IPV6,
+};
+
 static void skr_cqe_to_wc(const struct skerry_cqe *cqe, struct ib_wc *wc)
 {
 	memset(wc, 0, sizeof(*wc));
@@ -99,8 +106,14 @@ static void skr_cqe_to_wc(const struct skerry_cqe *cqe, struct ib_wc *wc)
 	wc->pkey_index = cqe->pkey_index;
 	wc->sl = cqe->sl;
 	wc->port_num = SKR_PORT;
-	if (cqe->flags & SKERRY_CQE_GRH)
-		wc->wc_flags |= IB_WC_GRH;
+	if (cqe->flags & SKERRY_CQE_GRH) {
+		wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+		wc->network_hdr_type = skr_network_types[cqe->net];
+	}
+	if (cqe->flags & SKERRY_CQE_VLAN) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = cqe->vlan;
+	}
 	if (cqe->flags & SKERRY_CQE_IMM) {
 		wc->wc_flags |= IB_WC_WITH_IMM;
 		wc->ex.imm_data = cqe->imm;

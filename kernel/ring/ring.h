@@ -46,6 +46,21 @@ static inline __u64 skr_ring_bytes(__u32 depth, __u32 entry_bytes)
 }
 
 /**
+ * skr_ring_depth() - entries for so many requests
+ * @wr: requests
+ *
+ * Return: the next power of two, at least 1.
+ */
+static inline __u32 skr_ring_depth(__u32 wr)
+{
+	__u32 depth = 1;
+
+	while (depth < wr)
+		depth <<= 1;
+	return depth;
+}
+
+/**
  * skr_ring_entry() - address of an entry
  * @ring: ring
  * @index: free-running index

@@ -6,14 +6,20 @@
 
 #include "../wire/iba.h"
 
+#define SKR_SOP_CONNECTED	(SKR_SOP_RC | SKR_SOP_UC)
+#define SKR_SOP_ALL		(SKR_SOP_CONNECTED | SKR_SOP_UD)
+
 static const struct skr_send_op skr_send_ops[] = {
-	[IB_WR_RDMA_WRITE] = { SKR_SOP_RC | SKR_SOP_WRITE, IB_WC_RDMA_WRITE },
-	[IB_WR_RDMA_WRITE_WITH_IMM] = { SKR_SOP_RC | SKR_SOP_WRITE | SKR_SOP_IMM,
+	[IB_WR_RDMA_WRITE] = { SKR_SOP_CONNECTED | SKR_SOP_WRITE, IB_WC_RDMA_WRITE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { SKR_SOP_CONNECTED | SKR_SOP_WRITE | SKR_SOP_IMM,
 					IB_WC_RDMA_WRITE },
-	[IB_WR_SEND] = { SKR_SOP_RC | SKR_SOP_SEND, IB_WC_SEND },
-	[IB_WR_SEND_WITH_IMM] = { SKR_SOP_RC | SKR_SOP_SEND | SKR_SOP_IMM, IB_WC_SEND },
+	[IB_WR_SEND] = { SKR_SOP_ALL | SKR_SOP_SEND, IB_WC_SEND },
+	[IB_WR_SEND_WITH_IMM] = { SKR_SOP_ALL | SKR_SOP_SEND | SKR_SOP_IMM, IB_WC_SEND },
 	[IB_WR_SEND_WITH_INV] = { SKR_SOP_RC | SKR_SOP_SEND | SKR_SOP_INV, IB_WC_SEND },
 	[IB_WR_RDMA_READ] = { SKR_SOP_RC | SKR_SOP_READ, IB_WC_RDMA_READ },
+	[IB_WR_LOCAL_INV] = { SKR_SOP_RC | SKR_SOP_UC | SKR_SOP_LOCAL | SKR_SOP_INV, IB_WC_LOCAL_INV },
+	[IB_WR_BIND_MW] = { SKR_SOP_RC | SKR_SOP_UC | SKR_SOP_LOCAL, IB_WC_BIND_MW },
+	[IB_WR_REG_MR] = { SKR_SOP_KERNEL_RC | SKR_SOP_LOCAL, IB_WC_REG_MR },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { SKR_SOP_RC | SKR_SOP_ATOMIC, IB_WC_COMP_SWAP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { SKR_SOP_RC | SKR_SOP_ATOMIC, IB_WC_FETCH_ADD },
 };
@@ -54,6 +60,11 @@ static u8 skr_wqe_check(const struct skr_wqe_limits *limits, struct skr_swqe *wq
 
 	if (!(flags & limits->transport))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (flags & SKR_SOP_LOCAL) {
+		req->flags &= ~SKERRY_SEND_INLINE;
+		req->num_sge = 0;
+		return IB_WC_SUCCESS;
+	}
 
 	if (req->flags & SKERRY_SEND_INLINE) {
 		if (!(flags & (SKR_SOP_SEND | SKR_SOP_WRITE)))
@@ -89,6 +100,17 @@ void skr_wqe_take_send(const struct skr_ring *ring, u32 index,
 	wqe->started = false;
 	wqe->length = 0;
 	wqe->status = skr_wqe_check(limits, wqe, entry + 1);
+}
+
+void skr_wqe_put_sges(struct skerry_sge *to, const struct ib_sge *from, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		to[i].addr = from[i].addr;
+		to[i].length = from[i].length;
+		to[i].lkey = from[i].lkey;
+	}
 }
 
 bool skr_wqe_take_recv(const struct skr_ring *ring, u32 index, u32 max_sge,

@@ -20,7 +20,11 @@
 #define SKR_SOP_ATOMIC		BIT(3)
 #define SKR_SOP_IMM		BIT(4)
 #define SKR_SOP_INV		BIT(5)
+#define SKR_SOP_LOCAL		BIT(6)	/* nothing is sent */
 #define SKR_SOP_RC		BIT(8)	/* transports that have it */
+#define SKR_SOP_UC		BIT(9)
+#define SKR_SOP_UD		BIT(10)
+#define SKR_SOP_KERNEL_RC	BIT(15)	/* the same, for kernel consumers only */
 
 /**
  * struct skr_send_op - properties of a send opcode
@@ -47,7 +51,7 @@ const struct skr_send_op *skr_send_op(u8 opcode);
  * @length: bytes of the message
  * @first_psn: PSN of its first packet, once @started
  * @last_psn: PSN of its last packet (READ: of the last response)
- * @started: PSNs have been assigned
+ * @started: PSNs have been assigned; SKR_SOP_LOCAL: it has been executed
  * @status: IB_WC_SUCCESS, or why it must fail when its turn comes
  * @sge: its memory, req.num_sge entries, unless it is inline
  * @data: its inline data, req.inline_len bytes
@@ -82,7 +86,7 @@ struct skr_rwqe {
 
 /**
  * struct skr_wqe_limits - what a QP promised to its user
- * @transport: SKR_SOP_RC
+ * @transport: SKR_SOP_RC, SKR_SOP_UC or SKR_SOP_UD, and SKR_SOP_KERNEL_RC
  * @max_sge: entries of memory a request may have
  * @max_inline: bytes of inline data a request may have
  */
@@ -106,6 +110,16 @@ struct skr_wqe_limits {
  */
 void skr_wqe_take_send(const struct skr_ring *ring, u32 index,
 		       const struct skr_wqe_limits *limits, struct skr_swqe *wqe);
+
+/**
+ * skr_wqe_put_sges() - write a kernel consumer's memory into an entry
+ * @to: behind the entry's header
+ * @from: its list
+ * @n: entries
+ *
+ * Context: any.
+ */
+void skr_wqe_put_sges(struct skerry_sge *to, const struct ib_sge *from, int n);
 
 /**
  * skr_wqe_take_recv() - copy a receive request out of a ring

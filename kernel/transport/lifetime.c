@@ -13,8 +13,8 @@
 
 /*
  * QPs by number. One table for all devices: a packet finds its QP with one
- * look-up, and the QP knows its device. 0 and 1 are special, 0xffffff is
- * multicast (IBTA 3.2.1).
+ * look-up, and the QP knows its device. QP 1 is each device's own (dev->gsi);
+ * there is no QP 0 on Ethernet, and 0xffffff is multicast (IBTA 3.2.1).
  */
 static DEFINE_XARRAY_FLAGS(skr_qps, XA_FLAGS_ALLOC);
 static u32 skr_next_qpn;
@@ -68,6 +68,18 @@ static void skr_qp_event_work(struct work_struct *work)
 	}
 }
 
+void skr_qp_for_each(struct skr_dev *dev, void (*look)(struct skr_qp *qp, void *arg), void *arg)
+{
+	unsigned long qpn;
+	struct skr_qp *qp;
+
+	rcu_read_lock();
+	xa_for_each(&skr_qps, qpn, qp)
+		if (qp->dev == dev)
+			look(qp, arg);
+	rcu_read_unlock();
+}
+
 void skr_qp_event(struct skr_qp *qp, enum ib_event_type event)
 {
 	lockdep_assert_held(&qp->lock);
@@ -89,7 +101,6 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	kref_init(&qp->ref);
 	spin_lock_init(&qp->lock);
 	spin_lock_init(&qp->sq.post_lock);
-	spin_lock_init(&qp->rq.post_lock);
 	skb_queue_head_init(&qp->rx_req);
 	skb_queue_head_init(&qp->rx_rsp);
 	skr_reorder_init(&qp->early_req);
@@ -101,24 +112,41 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	qp->ibqp = ibqp;
 	qp->state = IB_QPS_RESET;
 
+	atomic_inc(&skr_qp_count);
+	if (ibqp->qp_type == IB_QPT_GSI) {
+		qp->qpn = SKR_QPN_GSI;
+		return qp;
+	}
 	err = xa_alloc_cyclic(&skr_qps, &qp->qpn, NULL, SKR_QPN_LIMIT, &skr_next_qpn, GFP_KERNEL);
 	if (err < 0) {
+		atomic_dec(&skr_qp_count);
 		kfree(qp);
 		return ERR_PTR(err);
 	}
-	atomic_inc(&skr_qp_count);
 	return qp;
 }
 
-void skr_qp_publish(struct skr_qp *qp)
+int skr_qp_publish(struct skr_qp *qp)
 {
+	if (qp->qpn == SKR_QPN_GSI)
+		return unrcu_pointer(cmpxchg(&qp->dev->gsi, NULL, RCU_INITIALIZER(qp))) ?
+		       -EBUSY : 0;
 	/* the place is reserved: no memory is needed */
 	xa_store(&skr_qps, qp->qpn, qp, GFP_KERNEL);
+	return 0;
+}
+
+static void skr_qp_unpublish(struct skr_qp *qp)
+{
+	if (qp->qpn != SKR_QPN_GSI)
+		xa_erase(&skr_qps, qp->qpn);
+	else if (rcu_access_pointer(qp->dev->gsi) == qp)
+		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 }
 
 void skr_qp_shutdown(struct skr_qp *qp)
 {
-	xa_erase(&skr_qps, qp->qpn);
+	skr_qp_unpublish(qp);
 
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
@@ -165,7 +193,9 @@ void skr_qp_put(struct skr_qp *qp)
 	kref_put(&qp->ref, skr_qp_release);
 }
 
-struct skr_qp *skr_qp_find(u32 qpn)
+struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn)
 {
+	if (qpn == SKR_QPN_GSI)
+		return dev ? rcu_dereference(dev->gsi) : NULL;
 	return xa_load(&skr_qps, qpn);
 }

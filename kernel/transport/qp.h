@@ -25,7 +25,9 @@
 #include "../net/av.h"
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
+#include "../ring/srq.h"
 #include "../ring/wqe.h"
+#include "flow.h"
 #include "reorder.h"
 
 /*
@@ -97,27 +99,13 @@ struct skr_sq {
 };
 
 /**
- * struct skr_rq - receive queue
- * @ring: where user space or post_recv() writes requests
- * @shm: its memory
- * @max_sge: entries of memory a request may have
- * @max_wr: requests the user was promised
- * @cons: index of the next request to take
- * @wqe: copy of the request that is being filled
- * @busy: @wqe is in use
- * @post_lock: serializes post_recv() of kernel consumers; protects @posted
- * @posted: producer index of kernel consumers
+ * struct skr_recv - the receive request that is being filled
+ * @wqe: room for its copy
+ * @busy: there is one in @wqe
  */
-struct skr_rq {
-	struct skr_ring		ring;
-	struct skr_shm		*shm;
-	u32			max_sge;
-	u32			max_wr;
-	u32			cons;
-	struct skr_rwqe		*wqe;
-	bool			busy;
-	spinlock_t		post_lock;
-	u32			posted;
+struct skr_recv {
+	struct skr_rwqe	*wqe;
+	bool		busy;
 };
 
 /**
@@ -277,6 +265,8 @@ struct skr_qp_attr {
  * @dev: device
  * @ibqp: ib_core's part; NULL once the QP is destroyed
  * @qpn: number, constant
+ * @trans: SKR_TRANS_RC, _UC or _UD; constant
+ * @no_loopback: multicast of its own does not come back to it; constant
  * @state: never visible ahead of its effects
  * @pins_module: holds the module, since packets outlived the QP
  * @sq_drained: IB_EVENT_SQ_DRAINED has been raised for this SQD
@@ -285,7 +275,10 @@ struct skr_qp_attr {
  * @attr: attributes
  * @av: address vector
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue; without a ring if there is @srq
+ * @srq: shared receive queue, or NULL; constant
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED has been raised
+ * @recv: receive request in use
  * @req: requester and completer
  * @resp: responder
  * @rx_req: requests received
@@ -293,6 +286,8 @@ struct skr_qp_attr {
  * @early_req: requests that overtook others
  * @early_rsp: responses that overtook others
  * @tx_packets: packets inside the local stack; atomic
+ * @tx_cpu: CPU that sent the last one
+ * @flow: its rate
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
@@ -309,6 +304,8 @@ struct skr_qp {
 	struct skr_dev		*dev;
 	struct ib_qp		*ibqp;
 	u32			qpn;
+	u8			trans;
+	bool			no_loopback;
 	enum ib_qp_state	state;
 	bool			pins_module;
 	bool			sq_drained;
@@ -317,6 +314,9 @@ struct skr_qp {
 	struct skr_av		av;
 	struct skr_sq		sq;
 	struct skr_rq		rq;
+	struct skr_srq		*srq;
+	bool			last_wqe;
+	struct skr_recv		recv;
 	struct skr_requester	req;
 	struct skr_responder	resp;
 	struct sk_buff_head	rx_req;
@@ -324,6 +324,8 @@ struct skr_qp {
 	struct skr_reorder	early_req;
 	struct skr_reorder	early_rsp;
 	atomic_t		tx_packets;
+	int			tx_cpu;
+	struct skr_flow		flow;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
@@ -367,6 +369,17 @@ static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
 }
 
 /**
+ * skr_qp_who() - a QP as one who wants access to memory
+ * @qp: QP, not shut down
+ *
+ * Return: its device, domain and number.
+ */
+static inline struct skr_who skr_qp_who(const struct skr_qp *qp)
+{
+	return (struct skr_who) { .dev = qp->dev, .pd = qp->ibqp->pd, .qpn = qp->qpn };
+}
+
+/**
  * skr_qp_sges() - a request's local memory
  * @qp: QP, not shut down
  * @sge: entries, copied and checked
@@ -377,12 +390,7 @@ static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
 static inline struct skr_sges skr_qp_sges(const struct skr_qp *qp, const struct skerry_sge *sge,
 					  u32 num_sge)
 {
-	return (struct skr_sges) {
-		.dev = qp->dev,
-		.pd = qp->ibqp->pd,
-		.sge = sge,
-		.num_sge = num_sge,
-	};
+	return (struct skr_sges) { .who = skr_qp_who(qp), .sge = sge, .num_sge = num_sge };
 }
 
 /* lifetime.c */
@@ -404,7 +412,7 @@ void skr_qp_table_exit(void);
 /**
  * skr_qp_alloc() - allocate a QP and give it a number
  * @dev: device
- * @ibqp: ib_core's part
+ * @ibqp: ib_core's part; its qp_type decides transport and number
  *
  * Context: process.
  * Return: QP in the RESET state, not findable yet, or an ERR_PTR.
@@ -416,8 +424,9 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp);
  * @qp: complete QP
  *
  * Context: process.
+ * Return: 0, or -EBUSY if the device has a QP 1 already.
  */
-void skr_qp_publish(struct skr_qp *qp);
+int skr_qp_publish(struct skr_qp *qp);
 
 /**
  * skr_qp_shutdown() - no packet, post, timer or worker touches the QP's rings,
@@ -438,12 +447,23 @@ void skr_qp_put(struct skr_qp *qp);
 
 /**
  * skr_qp_find() - look a QP up
+ * @dev: device that the packet came to, or NULL; for QP 1, which each has
  * @qpn: number
  *
  * Context: under RCU.
  * Return: the QP, valid under RCU, or NULL.
  */
-struct skr_qp *skr_qp_find(u32 qpn);
+struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn);
+
+/**
+ * skr_qp_for_each() - look at all QPs of a device
+ * @dev: device
+ * @look: called for each, with @arg, under RCU
+ * @arg: see @look
+ *
+ * Context: process.
+ */
+void skr_qp_for_each(struct skr_dev *dev, void (*look)(struct skr_qp *qp, void *arg), void *arg);
 
 /**
  * skr_qp_event() - raise an asynchronous event soon
@@ -477,7 +497,30 @@ void skr_qp_reset(struct skr_qp *qp);
 void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status);
 
 /**
- * skr_flush() - flush requests of a QP in the error state
+ * skr_qp_send_failed() - a send request failed on our side
+ * @qp: QP, locked
+ * @status: status of the oldest send request, which is the one
+ *
+ * An RC QP goes to the error state, another one to SQE, where it still receives
+ * (IBTA 10.3.1, 10.10.2.2).
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_qp_send_failed(struct skr_qp *qp, enum ib_wc_status status);
+
+/**
+ * skr_qp_recv_failed() - a receive request is at fault itself
+ * @qp: QP, locked
+ *
+ * Tells by the request in use, or else by an event, and fails the QP.
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_qp_recv_failed(struct skr_qp *qp);
+
+/**
+ * skr_flush() - flush requests of a QP in the error state, send requests only
+ *	in SQE
  * @qp: QP, locked
  * @budget: completions to write at most
  *
@@ -492,13 +535,15 @@ bool skr_flush(struct skr_qp *qp, int budget);
  * @status: its status
  * @byte_len: bytes read, for READ and atomics
  *
+ * Requests behind it that our side has executed complete as well.
+ *
  * Context: BH, @qp->lock held.
  */
 void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len);
 
 /**
  * skr_complete_recv() - complete the receive request being filled
- * @qp: QP, locked; rq.busy
+ * @qp: QP, locked; recv.busy
  * @cqe: status, opcode, flags, byte_len and imm; the rest is filled in
  * @solicited: the sender asked for an event
  *
@@ -507,13 +552,15 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited);
 
 /**
- * skr_take_recv() - take the next receive request
+ * skr_take_recv() - take the next receive request, unless one is in use
  * @qp: QP, locked
  *
+ * A request that an unreliable message did not complete is used again.
+ *
  * Context: BH, @qp->lock held.
- * Return: 1 if rq.wqe is ready to be filled, 0 if none is posted, -EINVAL if
- *	the one posted is unusable: rq.busy is set and rq.wqe->wr_id valid then,
- *	or, if the ring itself makes no sense, rq.busy is not set.
+ * Return: 1 if recv.wqe is ready to be filled, 0 if none is posted, -EINVAL if
+ *	the one posted is unusable: recv.busy is set and recv.wqe->wr_id valid then,
+ *	or, if the ring itself makes no sense, recv.busy is not set.
  */
 int skr_take_recv(struct skr_qp *qp);
 
@@ -569,6 +616,20 @@ void skr_qp_work(struct work_struct *work);
  * Return: true if more could be sent at once.
  */
 bool skr_requester(struct skr_qp *qp, int budget);
+
+/**
+ * skr_req_payload() - gather what a packet carries
+ * @qp: QP, locked
+ * @wqe: request
+ * @offset: of the packet in the message
+ * @to: where to
+ * @bytes: how much
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: false if the request names memory that it must not.
+ */
+bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
+		     u32 bytes);
 
 /**
  * skr_requester_rewind() - send again from the oldest unacknowledged PSN
@@ -649,6 +710,96 @@ void skr_responder_gap(struct skr_qp *qp);
  */
 bool skr_responder_read(struct skr_qp *qp, int budget);
 
+/**
+ * enum skr_verdict - what a request deserves
+ * @SKR_OK: execute it
+ * @SKR_RNR: no receive request is posted
+ * @SKR_INV_REQ: it breaks a rule, or asks for what this QP does not do
+ * @SKR_REM_ACCESS: key, domain, access or range
+ * @SKR_REM_OP: our own receive request is at fault
+ * @SKR_LOCAL_LEN: the message is longer than the receive request
+ */
+enum skr_verdict {
+	SKR_OK,
+	SKR_RNR,
+	SKR_INV_REQ,
+	SKR_REM_ACCESS,
+	SKR_REM_OP,
+	SKR_LOCAL_LEN,
+};
+
+/**
+ * skr_responder_execute() - execute a request whose PSN is in order
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ * @packets: set to the PSNs that a READ takes, else left alone
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: the verdict; whom to tell is the caller's business.
+ */
+enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
+				       const struct skr_pkt *pkt, u32 *packets);
+
+/* uc.c: the unreliable connection */
+
+/**
+ * skr_uc_receive() - take a packet
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
+/**
+ * skr_uc_gap() - give a missing packet up
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ * Return: true if packets that were held may be taken now.
+ */
+bool skr_uc_gap(struct skr_qp *qp);
+
+/* datagram.c: UD and QP 1 */
+
+/**
+ * skr_datagram_send() - send a datagram
+ * @qp: QP, locked
+ * @wqe: its request
+ *
+ * A message that is longer than a packet is not sent, and nobody is told
+ * (IBTA 9.8.3).
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ * Return: 0, -EAGAIN or -ENOMEM to try again, -EFAULT for bad memory, -ENXIO
+ *	if there is no such address handle.
+ */
+int skr_datagram_send(struct skr_qp *qp, const struct skr_swqe *wqe);
+
+/**
+ * skr_datagram_admit() - may a QP take a datagram?
+ * @qp: QP, locked
+ * @skb: the datagram
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock held.
+ * Return: SKR_DROP_NONE, or the reason.
+ */
+enum skr_drop skr_datagram_admit(const struct skr_qp *qp, const struct sk_buff *skb,
+				 const struct skr_pkt *pkt);
+
+/**
+ * skr_datagram_receive() - take a datagram
+ * @qp: QP, locked
+ * @skb: the packet; not consumed
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock and dev->mr_srcu held.
+ */
+void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
+
 /* replay.c: duplicates */
 
 /**
@@ -674,7 +825,8 @@ void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt);
 /**
  * skr_send_alloc() - begin a packet of a QP
  * @qp: QP, locked
- * @pkt: facts for its headers; P_Key, QP number and pad are filled in here
+ * @pkt: facts for its headers; P_Key and pad are filled in here, and the QP
+ *	number on a connection
  * @payload: set to where @pkt->payload_bytes bytes of payload go; may be NULL
  *	if there are none
  *
@@ -695,6 +847,19 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
 int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /**
+ * skr_send_to() - send a packet of a QP to somebody
+ * @qp: QP, locked
+ * @av: who; its route cache may change
+ * @skb: from skr_send_alloc(), payload written; consumed
+ * @pkt: as given there
+ *
+ * Context: BH, @qp->lock held; nobody else may use @av.
+ * Return: 0, or -EAGAIN if the local stack was full: it was not sent.
+ */
+int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
+		const struct skr_pkt *pkt);
+
+/**
  * skr_send_plain() - send a packet that has no payload
  * @qp: QP, locked
  * @pkt: facts for its headers
@@ -713,6 +878,55 @@ int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
  * Return: true if it must not send more now.
  */
 bool skr_tx_full(struct skr_qp *qp);
+
+/* flow.c */
+
+/**
+ * skr_flow_start() - begin at the port's speed
+ * @qp: QP, locked, with its address
+ *
+ * Context: process, @qp->lock held.
+ */
+void skr_flow_start(struct skr_qp *qp);
+
+/**
+ * skr_flow_blocked() - must the QP send no data now?
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again
+ *	when it may.
+ * Return: true if it must wait.
+ */
+bool skr_flow_blocked(struct skr_qp *qp);
+
+/**
+ * skr_flow_sent() - data was sent
+ * @qp: QP, locked
+ * @bytes: from the BTH to the ICRC
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_flow_sent(struct skr_qp *qp, u32 bytes);
+
+/**
+ * skr_flow_cnp() - a CNP came from the peer
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_flow_cnp(struct skr_qp *qp);
+
+/* cnp.c */
+
+/**
+ * skr_cnp_look() - answer a packet that met congestion
+ * @qp: QP, locked
+ * @skb: the packet
+ * @pkt: its facts
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_cnp_look(struct skr_qp *qp, const struct sk_buff *skb, const struct skr_pkt *pkt);
 
 /* timer.c */
 

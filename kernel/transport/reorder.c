@@ -53,8 +53,32 @@ struct sk_buff *skr_reorder_next(struct skr_reorder *reorder, u32 expected)
 	return NULL;
 }
 
+u32 skr_reorder_first(const struct skr_reorder *reorder)
+{
+	return skr_rx_cb(skb_peek(&reorder->held))->psn;
+}
+
+static u64 skr_reorder_age(const struct skr_reorder *reorder)
+{
+	return ktime_to_ns(ktime_sub(ktime_get(), reorder->since));
+}
+
 bool skr_reorder_lost(const struct skr_reorder *reorder)
 {
 	return reorder->arrived >= SKR_REORDER_PACKETS ||
-	       ktime_to_ns(ktime_sub(ktime_get(), reorder->since)) >= SKR_REORDER_NS;
+	       skr_reorder_age(reorder) >= SKR_REORDER_NS;
+}
+
+enum skr_reorder_wait skr_reorder_wait(struct skr_reorder *reorder)
+{
+	if (skb_queue_empty(&reorder->held))
+		return SKR_REORDER_EMPTY;
+	if (!reorder->arrived) {
+		reorder->arrived = 1;
+		reorder->since = ktime_get();
+	}
+	if (skb_queue_len(&reorder->held) >= SKR_REORDER_MAX ||
+	    skr_reorder_age(reorder) >= SKR_REORDER_PATIENT_NS)
+		return SKR_REORDER_GIVE_UP;
+	return SKR_REORDER_WAIT;
 }

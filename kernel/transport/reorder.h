@@ -15,6 +15,8 @@
 #define SKR_REORDER_PACKETS	16
 /* ... or when one has, so long ago */
 #define SKR_REORDER_NS		(200 * NSEC_PER_USEC)
+/* Where nobody sends it again patience costs less than a message */
+#define SKR_REORDER_PATIENT_NS	(2 * NSEC_PER_MSEC)
 
 /**
  * struct skr_reorder - early packets of one direction, in PSN order
@@ -81,6 +83,15 @@ static inline void skr_reorder_moved(struct skr_reorder *reorder)
 }
 
 /**
+ * skr_reorder_first() - PSN of the first packet held
+ * @reorder: list, not empty
+ *
+ * Context: any, the owner's lock held.
+ * Return: the PSN.
+ */
+u32 skr_reorder_first(const struct skr_reorder *reorder);
+
+/**
  * skr_reorder_lost() - is the gap a loss?
  * @reorder: list with early packets arrived
  *
@@ -88,5 +99,28 @@ static inline void skr_reorder_moved(struct skr_reorder *reorder)
  * Return: true if it is, false if it is too early to tell.
  */
 bool skr_reorder_lost(const struct skr_reorder *reorder);
+
+/**
+ * enum skr_reorder_wait - what a receiver that cannot ask for a packet does
+ * @SKR_REORDER_EMPTY: nothing waits
+ * @SKR_REORDER_WAIT: the missing packet may still come
+ * @SKR_REORDER_GIVE_UP: it is lost: time is up, or there is no room for more
+ */
+enum skr_reorder_wait {
+	SKR_REORDER_EMPTY,
+	SKR_REORDER_WAIT,
+	SKR_REORDER_GIVE_UP,
+};
+
+/**
+ * skr_reorder_wait() - does anything wait for a packet that nobody sends again?
+ * @reorder: list
+ *
+ * If packets were left over by the last gap, their time begins now.
+ *
+ * Context: any, the owner's lock held.
+ * Return: what to do.
+ */
+enum skr_reorder_wait skr_reorder_wait(struct skr_reorder *reorder);
 
 #endif /* SKR_TRANSPORT_REORDER_H */

@@ -5,18 +5,21 @@
  */
 #include "qp.h"
 
+#include "../mem/bind.h"
 #include "../trace.h"
 #include "../wire/psn.h"
 
 /* What the requester does next */
 enum skr_req_verdict {
-	SKR_REQ_SENT,		/* a packet left; go on */
+	SKR_REQ_SENT,		/* a packet left, or a request is done; go on */
 	SKR_REQ_BLOCKED,	/* something else will wake us */
 	SKR_REQ_IDLE,		/* the ring is empty */
 };
 
 static u32 skr_req_packets(const struct skr_qp *qp, const struct skr_swqe *wqe)
 {
+	if (qp->trans == SKR_TRANS_UD)
+		return 1;
 	return max(1U, DIV_ROUND_UP(wqe->length, qp->attr.mtu));
 }
 
@@ -50,16 +53,20 @@ static struct skr_swqe *skr_req_next(struct skr_qp *qp)
 	return wqe;
 }
 
+static bool skr_req_may_start(const struct skr_qp *qp, const struct skr_swqe *wqe)
+{
+	/* SQD: what has begun is finished, nothing new begins (10.3.1) */
+	return qp->state == IB_QPS_RTS &&
+	       !(wqe->req.flags & SKERRY_SEND_FENCE && skr_rd_outstanding(&qp->req));
+}
+
 static bool skr_req_start(struct skr_qp *qp, struct skr_swqe *wqe)
 {
 	struct skr_requester *req = &qp->req;
 
 	if (wqe->started)
 		return true;
-	/* SQD: what has begun is finished, nothing new begins (10.3.1) */
-	if (qp->state != IB_QPS_RTS)
-		return false;
-	if (wqe->req.flags & SKERRY_SEND_FENCE && skr_rd_outstanding(req))
+	if (!skr_req_may_start(qp, wqe))
 		return false;
 	wqe->started = true;
 	wqe->first_psn = req->psn;
@@ -71,6 +78,8 @@ static bool skr_req_window_open(const struct skr_qp *qp, const struct skr_swqe *
 {
 	const struct skr_requester *req = &qp->req;
 
+	if (qp->trans != SKR_TRANS_RC)
+		return true;
 	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC) &&
 	    skr_rd_outstanding(req) >= qp->attr.max_rd_atomic)
 		return false;
@@ -100,9 +109,8 @@ static u8 skr_req_opcode(const struct skr_swqe *wqe, bool first, bool last)
 	return write ? SKR_WRITE_LAST : SKR_SEND_LAST;
 }
 
-/* Gather payload. False: the request names memory that it must not. */
-static bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
-			    u32 bytes)
+bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
+		     u32 bytes)
 {
 	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
 
@@ -129,9 +137,9 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_swqe *wqe, u32 offset
 	u32 bytes = min(wqe->length - offset, qp->attr.mtu);
 	bool last = offset + bytes == wqe->length;
 	struct skr_pkt pkt = {
-		.opcode = SKR_TRANS_RC | skr_req_opcode(wqe, offset == 0, last),
+		.opcode = qp->trans | skr_req_opcode(wqe, offset == 0, last),
 		.psn = qp->req.psn,
-		.ackreq = skr_req_ackreq(&qp->req, last),
+		.ackreq = qp->trans == SKR_TRANS_RC && skr_req_ackreq(&qp->req, last),
 		.payload_bytes = bytes,
 		.va = wqe->req.rdma.remote_addr,
 		.rkey = wqe->req.rdma.rkey,
@@ -198,6 +206,20 @@ static int skr_req_send_atomic(struct skr_qp *qp, struct skr_swqe *wqe)
 	return skr_send_plain(qp, &pkt);
 }
 
+/* Nobody answers: what the local stack took is done. */
+static void skr_req_sent_unreliable(struct skr_qp *qp, struct skr_swqe *wqe)
+{
+	struct skr_requester *req = &qp->req;
+	bool last = req->psn == wqe->last_psn;
+
+	req->psn = skr_psn_add(req->psn, 1);
+	req->una_psn = req->psn;
+	if (!last)
+		return;
+	qp->sq.cur++;
+	skr_complete_send(qp, IB_WC_SUCCESS, 0);
+}
+
 /* A packet left: @packets PSNs are used. */
 static void skr_req_sent(struct skr_qp *qp, struct skr_swqe *wqe, u32 packets)
 {
@@ -221,8 +243,46 @@ static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe
 {
 	wqe->status = status;
 	if (qp->sq.una == qp->sq.cur)
-		skr_qp_error(qp, status);
+		skr_qp_send_failed(qp, status);
 	return SKR_REQ_BLOCKED;
+}
+
+static bool skr_req_execute(const struct skr_qp *qp, const struct skr_swqe *wqe)
+{
+	struct skr_who who = skr_qp_who(qp);
+
+	switch (wqe->req.opcode) {
+	case IB_WR_BIND_MW:
+		return skr_bind(&who, &wqe->req);
+	case IB_WR_REG_MR:
+		return skr_reg(&who, &wqe->req);
+	default:
+		return skr_invalidate(&who, wqe->req.inv_rkey);
+	}
+}
+
+/*
+ * A request that is ours alone to execute, once, when its turn comes. What is
+ * invalidated may be needed to repeat an earlier request: these complete first.
+ */
+static enum skr_req_verdict skr_req_local(struct skr_qp *qp, struct skr_swqe *wqe)
+{
+	struct skr_sq *sq = &qp->sq;
+
+	if (!wqe->started) {
+		if (wqe->op->flags & SKR_SOP_INV && sq->una != sq->cur)
+			return SKR_REQ_BLOCKED;
+		if (!skr_req_may_start(qp, wqe))
+			return SKR_REQ_BLOCKED;
+		if (!skr_req_execute(qp, wqe))
+			return skr_req_fail(qp, wqe, IB_WC_MW_BIND_ERR);
+		wqe->started = true;
+	}
+	if (sq->una == sq->cur)
+		skr_complete_send(qp, IB_WC_SUCCESS, 0);
+	else
+		sq->cur++;
+	return SKR_REQ_SENT;
 }
 
 static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
@@ -236,11 +296,16 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 		return SKR_REQ_IDLE;
 	if (wqe->status)
 		return skr_req_fail(qp, wqe, wqe->status);
-	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp))
+	if (wqe->op->flags & SKR_SOP_LOCAL)
+		return skr_req_local(qp, wqe);
+	if (!skr_req_start(qp, wqe) || !skr_req_window_open(qp, wqe) || skr_tx_full(qp) ||
+	    skr_flow_blocked(qp))
 		return SKR_REQ_BLOCKED;
 
 	done = skr_psn_diff(qp->req.psn, wqe->first_psn);
-	if (wqe->op->flags & SKR_SOP_READ) {
+	if (qp->trans == SKR_TRANS_UD) {
+		err = skr_datagram_send(qp, wqe);
+	} else if (wqe->op->flags & SKR_SOP_READ) {
 		packets = skr_req_read_packets(qp, wqe, done);
 		err = skr_req_send_read(qp, wqe, done * qp->attr.mtu, packets);
 	} else if (wqe->op->flags & SKR_SOP_ATOMIC) {
@@ -251,10 +316,15 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp)
 
 	switch (err) {
 	case 0:
-		skr_req_sent(qp, wqe, packets);
+		if (qp->trans == SKR_TRANS_RC)
+			skr_req_sent(qp, wqe, packets);
+		else
+			skr_req_sent_unreliable(qp, wqe);
 		return SKR_REQ_SENT;
 	case -EFAULT:
 		return skr_req_fail(qp, wqe, IB_WC_LOC_PROT_ERR);
+	case -ENXIO:
+		return skr_req_fail(qp, wqe, IB_WC_LOC_QP_OP_ERR);
 	default:
 		/* back-pressure: the same packet again, shortly */
 		skr_timer_wait(qp, SKR_CONGESTED_NS);

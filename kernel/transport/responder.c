@@ -5,26 +5,9 @@
  */
 #include "qp.h"
 
+#include "../mem/bind.h"
 #include "../wire/aeth.h"
 #include "../wire/psn.h"
-
-/**
- * enum skr_verdict - what a request deserves
- * @SKR_OK: execute it
- * @SKR_RNR: no receive request is posted
- * @SKR_INV_REQ: it breaks a rule, or asks for what this QP does not do
- * @SKR_REM_ACCESS: key, domain, access or range
- * @SKR_REM_OP: our own receive request is at fault
- * @SKR_LOCAL_LEN: the message is longer than the receive request
- */
-enum skr_verdict {
-	SKR_OK,
-	SKR_RNR,
-	SKR_INV_REQ,
-	SKR_REM_ACCESS,
-	SKR_REM_OP,
-	SKR_LOCAL_LEN,
-};
 
 /* Verdict: NAK, status of the receive request in use, event, counter */
 static const struct {
@@ -108,6 +91,9 @@ static void skr_resp_recv_done(struct skr_qp *qp, const struct skr_pkt *pkt, u8 
 	if (pkt->flags & SKR_HAS_IMM) {
 		cqe.flags = SKERRY_CQE_IMM;
 		cqe.imm = pkt->imm;
+	} else if (pkt->flags & SKR_HAS_IETH) {
+		cqe.flags = SKERRY_CQE_INV;
+		cqe.inv_rkey = pkt->ieth;
 	}
 	skr_complete_recv(qp, &cqe, pkt->bth_flags & SKR_BTH_SE);
 }
@@ -119,20 +105,19 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	enum skr_verdict verdict;
 	struct skr_sges sges;
 
-	/* No region or window of ours can be invalidated from afar. */
-	if (pkt->flags & SKR_HAS_IETH)
-		return SKR_REM_ACCESS;
 	if (pkt->flags & SKR_IS_FIRST) {
 		verdict = skr_resp_get_recv(qp);
 		if (verdict)
 			return verdict;
 		resp->received = 0;
 	}
-	if (pkt->payload_bytes > qp->rq.wqe->length - resp->received)
+	if (pkt->payload_bytes > qp->recv.wqe->length - resp->received)
 		return SKR_LOCAL_LEN;
-	sges = skr_qp_sges(qp, qp->rq.wqe->sge, qp->rq.wqe->num_sge);
+	sges = skr_qp_sges(qp, qp->recv.wqe->sge, qp->recv.wqe->num_sge);
 	if (!skr_sges_write_skb(&sges, resp->received, skb, pkt->hdr_bytes, pkt->payload_bytes))
 		return SKR_REM_OP;
+	if (pkt->flags & SKR_HAS_IETH && !skr_invalidate(&sges.who, pkt->ieth))
+		return SKR_REM_ACCESS;
 	resp->received += pkt->payload_bytes;
 	if (pkt->flags & SKR_IS_LAST)
 		skr_resp_recv_done(qp, pkt, IB_WC_RECV);
@@ -142,12 +127,13 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
+	struct skr_who who = skr_qp_who(qp);
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_WRITE) || pkt->dmalen > SKR_MAX_MSG_BYTES)
 		return SKR_INV_REQ;
 	/* C9-88: without data neither key nor address is looked at */
-	if (pkt->dmalen && !skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
-					pkt->va, pkt->dmalen))
+	if (pkt->dmalen && !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_WRITE, pkt->va,
+					  pkt->dmalen))
 		return SKR_REM_ACCESS;
 	resp->va = pkt->va;
 	resp->rkey = pkt->rkey;
@@ -160,8 +146,8 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 				       const struct skr_pkt *pkt)
 {
 	struct skr_responder *resp = &qp->resp;
+	struct skr_who who = skr_qp_who(qp);
 	enum skr_verdict verdict;
-	struct skr_mr *mr;
 
 	if (pkt->flags & SKR_IS_FIRST) {
 		verdict = skr_resp_write_begin(qp, pkt);
@@ -177,13 +163,9 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 		if (verdict)
 			return verdict;
 	}
-	if (pkt->payload_bytes) {
-		mr = skr_mr_find(qp->dev, qp->ibqp->pd, resp->rkey, IB_ACCESS_REMOTE_WRITE,
-				 resp->va, pkt->payload_bytes);
-		if (!mr)
-			return SKR_REM_ACCESS;
-		skr_mr_write_skb(mr, resp->va, skb, pkt->hdr_bytes, pkt->payload_bytes);
-	}
+	if (pkt->payload_bytes && !skr_remote_write_skb(&who, resp->rkey, resp->va, skb,
+							pkt->hdr_bytes, pkt->payload_bytes))
+		return SKR_REM_ACCESS;
 	resp->va += pkt->payload_bytes;
 	resp->left -= pkt->payload_bytes;
 	resp->received += pkt->payload_bytes;
@@ -213,12 +195,13 @@ static enum skr_verdict skr_resp_read(struct skr_qp *qp, const struct skr_pkt *p
 		.rkey = pkt->rkey,
 		.length = pkt->dmalen,
 	};
+	struct skr_who who = skr_qp_who(qp);
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_READ) || !qp->attr.max_dest_rd_atomic ||
 	    pkt->dmalen > SKR_MAX_MSG_BYTES)
 		return SKR_INV_REQ;
-	if (pkt->dmalen && !skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_READ,
-					pkt->va, pkt->dmalen))
+	if (pkt->dmalen && !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_READ, pkt->va,
+					  pkt->dmalen))
 		return SKR_REM_ACCESS;
 
 	*packets = max(1U, DIV_ROUND_UP(pkt->dmalen, qp->attr.mtu));
@@ -235,18 +218,22 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 		.last_psn = pkt->psn,
 		.is_atomic = true,
 	};
-	struct skr_mr *mr;
+	struct skr_atomic atomic = {
+		.addr = pkt->va,
+		.rkey = pkt->rkey,
+		.is_cas = pkt->opcode == (SKR_TRANS_RC | SKR_COMPARE_SWAP),
+		.swap_add = pkt->swap_add,
+		.compare = pkt->compare,
+	};
+	struct skr_who who = skr_qp_who(qp);
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_ATOMIC) || !qp->attr.max_dest_rd_atomic ||
 	    pkt->va & (sizeof(u64) - 1))
 		return SKR_INV_REQ;
-	mr = skr_mr_find(qp->dev, qp->ibqp->pd, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC, pkt->va,
-			 sizeof(u64));
-	if (!mr)
+	if (!skr_remote_atomic(&who, &atomic))
 		return SKR_REM_ACCESS;
 
-	saved.orig = skr_mr_atomic(mr, pkt->va, pkt->opcode == (SKR_TRANS_RC | SKR_COMPARE_SWAP),
-				   pkt->swap_add, pkt->compare);
+	saved.orig = atomic.orig;
 	skr_replay_save(qp, &saved);
 	return SKR_OK;
 }
@@ -265,18 +252,19 @@ static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict, u32 psn)
 	if (skr_verdicts[verdict].counter >= 0)
 		skr_count(qp->dev, skr_verdicts[verdict].counter);
 	skr_resp_answer(qp, skr_verdicts[verdict].nak, psn);
-	if (qp->rq.busy)
+	if (qp->recv.busy)
 		skr_complete_recv(qp, &cqe, false);
 	else
 		skr_qp_event(qp, skr_verdicts[verdict].event);
 	skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
 }
 
-static enum skr_verdict skr_resp_execute(struct skr_qp *qp, struct sk_buff *skb,
-					 const struct skr_pkt *pkt, u32 *packets)
+enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
+				       const struct skr_pkt *pkt, u32 *packets)
 {
 	enum skr_verdict verdict = skr_resp_check_sequence(qp, pkt);
 
+	lockdep_assert_held(&qp->lock);
 	if (verdict)
 		return verdict;
 	if (pkt->flags & SKR_IS_SEND)
@@ -355,7 +343,7 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		return;
 	}
 
-	verdict = skr_resp_execute(qp, skb, pkt, &packets);
+	verdict = skr_responder_execute(qp, skb, pkt, &packets);
 	if (qp->state == IB_QPS_ERR)
 		return;		/* a completion queue overran */
 	if (verdict == SKR_RNR) {
@@ -365,7 +353,7 @@ void skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		skr_reorder_purge(&qp->early_req);
 	} else if (verdict) {
 		/* a WRITE with immediate tells by the receive request it would use */
-		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->rq.busy)
+		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->recv.busy)
 			skr_take_recv(qp);
 		skr_resp_fail(qp, verdict, resp->epsn);
 	} else {
@@ -392,22 +380,18 @@ static int skr_resp_read_one(struct skr_qp *qp)
 		.syndrome = SKR_AETH_ACK_UNLIMITED,
 		.msn = qp->resp.msn,
 	};
-	struct skr_mr *mr = NULL;
+	struct skr_who who = skr_qp_who(qp);
 	struct sk_buff *skb;
 	void *payload;
 	int err;
 
-	if (bytes) {
-		mr = skr_mr_find(qp->dev, qp->ibqp->pd, reading->rkey, IB_ACCESS_REMOTE_READ,
-				 reading->va, bytes);
-		if (!mr)
-			return -EACCES;
-	}
 	skb = skr_send_alloc(qp, &pkt, &payload);
 	if (!skb)
 		return -ENOMEM;
-	if (bytes)
-		skr_mr_read(mr, reading->va, payload, bytes);
+	if (bytes && !skr_remote_read(&who, reading->rkey, reading->va, payload, bytes)) {
+		kfree_skb(skb);
+		return -EACCES;
+	}
 	err = skr_send(qp, skb, &pkt);
 	if (err)
 		return err;
@@ -428,7 +412,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget)
 	while (qp->resp.reading.active) {
 		if (!budget--)
 			return true;
-		if (skr_tx_full(qp))
+		if (skr_tx_full(qp) || skr_flow_blocked(qp))
 			return false;
 		err = skr_resp_read_one(qp);
 		if (err == -EACCES) {

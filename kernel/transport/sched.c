@@ -47,20 +47,38 @@ void skr_qp_work(struct work_struct *work)
 }
 
 /* May the QP take this packet in the state that it is in? */
-static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb, bool response)
+static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb,
+				  const struct skr_pkt *pkt)
 {
 	switch (qp->state) {
 	case IB_QPS_RTR:
-		if (response)
+		if (pkt->flags & SKR_IS_RESPONSE)
 			return SKR_DROP_STATE;
 		break;
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
+	case IB_QPS_SQE:
 		break;
 	default:
 		return SKR_DROP_STATE;
 	}
+	if (qp->trans == SKR_TRANS_UD)
+		return skr_datagram_admit(qp, skb, pkt);
 	return skr_rx_matches(skb, &qp->av) ? SKR_DROP_NONE : SKR_DROP_ADDR;
+}
+
+static void skr_rx_take(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		skr_flow_cnp(qp);
+	else if (qp->trans == SKR_TRANS_UD)
+		skr_datagram_receive(qp, skb, pkt);
+	else if (qp->trans == SKR_TRANS_UC)
+		skr_uc_receive(qp, skb, pkt);
+	else if (pkt->flags & SKR_IS_RESPONSE)
+		skr_completer(qp, skb, pkt);
+	else
+		skr_responder(qp, skb, pkt);
 }
 
 /*
@@ -73,29 +91,27 @@ static void skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool fresh)
 	u8 buf[SKR_MAX_HDR_BYTES];
 	enum skr_drop drop;
 	struct skr_pkt pkt;
-	bool response;
 	u32 avail = min_t(u32, len, sizeof(buf));
 
 	drop = skr_parse(&pkt, skb_header_pointer(skb, 0, avail, buf), avail, len);
 	if (WARN_ON_ONCE(drop))
 		goto free;
 
-	response = pkt.flags & SKR_IS_RESPONSE;
-	drop = skr_rx_admit(qp, skb, response);
+	drop = skr_rx_admit(qp, skb, &pkt);
 	if (drop || fresh)
 		skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
 	if (drop) {
 		trace_skr_rx_drop(qp->dev, &pkt, drop);
+		if (pkt.opcode == SKR_OPCODE_CNP)
+			skr_count(qp->dev, SKR_CNT_RP_CNP_IGNORED);
 		goto free;
 	}
 	if (fresh) {
+		skr_cnp_look(qp, skb, &pkt);
 		skr_count_add(qp->dev, SKR_CNT_RX_BYTES, len);
 		trace_skr_rx(qp->dev, &pkt);
 	}
-	if (response)
-		skr_completer(qp, skb, &pkt);
-	else
-		skr_responder(qp, skb, &pkt);
+	skr_rx_take(qp, skb, &pkt);
 free:
 	consume_skb(skb);
 }
@@ -120,6 +136,15 @@ static bool skr_step_responses(struct skr_qp *qp)
 	return true;
 }
 
+/* Nothing more has come. Return: true if what was held may be taken now. */
+static bool skr_step_gap(struct skr_qp *qp)
+{
+	if (qp->trans == SKR_TRANS_UC)
+		return skr_uc_gap(qp);
+	skr_responder_gap(qp);
+	return false;
+}
+
 /* Requests wait while a READ is being answered: its responses come first. */
 static bool skr_step_requests(struct skr_qp *qp)
 {
@@ -140,7 +165,8 @@ static bool skr_step_requests(struct skr_qp *qp)
 		if (fresh)
 			skb = skb_dequeue(&qp->rx_req);
 		if (!skb) {
-			skr_responder_gap(qp);
+			if (skr_step_gap(qp))
+				continue;
 			more = false;
 			break;
 		}
@@ -171,6 +197,8 @@ static bool skr_step(struct skr_qp *qp)
 	/* not else: what comes before may have failed the QP */
 	if (qp->state == IB_QPS_ERR)
 		more = skr_flush(qp, SKR_STEP_BUDGET);
+	else if (qp->state == IB_QPS_SQE)
+		more |= skr_flush(qp, SKR_STEP_BUDGET);
 	srcu_read_unlock(&qp->dev->mr_srcu, idx);
 	return more;
 }

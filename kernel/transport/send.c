@@ -8,12 +8,27 @@
 
 #include "../net/xmit.h"
 
+/*
+ * Each CPU has a queue of its own inside the stack, and one may overtake
+ * another. RC repairs that; UC would lose messages by it. Its packets leave by
+ * another CPU only when none is left inside.
+ */
+static bool skr_tx_elsewhere(const struct skr_qp *qp)
+{
+	return qp->trans == SKR_TRANS_UC && qp->tx_cpu != smp_processor_id();
+}
+
+static int skr_tx_low(const struct skr_qp *qp)
+{
+	return qp->trans == SKR_TRANS_UC ? 0 : SKR_TX_LOW;
+}
+
 static void skr_send_done(struct sk_buff *skb)
 {
 	struct skr_qp *qp = skb_shinfo(skb)->destructor_arg;
 
 	/* locks of the stack may be held here: leave the work to a worker */
-	if (atomic_dec_return(&qp->tx_packets) <= SKR_TX_LOW &&
+	if (atomic_dec_return(&qp->tx_packets) <= skr_tx_low(qp) &&
 	    test_and_clear_bit(SKR_QP_TX_FULL, &qp->run_flags))
 		skr_qp_run_later(qp);
 	skr_qp_put(qp);
@@ -21,12 +36,12 @@ static void skr_send_done(struct sk_buff *skb)
 
 bool skr_tx_full(struct skr_qp *qp)
 {
-	if (atomic_read(&qp->tx_packets) < SKR_TX_HIGH)
+	if (atomic_read(&qp->tx_packets) < SKR_TX_HIGH && !skr_tx_elsewhere(qp))
 		return false;
 	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
 	/* either skr_send_done() sees the bit, or we see its count */
 	smp_mb__after_atomic();
-	return atomic_read(&qp->tx_packets) > SKR_TX_LOW;
+	return atomic_read(&qp->tx_packets) > skr_tx_low(qp);
 }
 
 struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **payload)
@@ -42,7 +57,8 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
 		return NULL;
 	}
 	pkt->pkey = SKR_PKEY_FULL;
-	pkt->qpn = qp->attr.dest_qpn;
+	if (qp->trans != SKR_TRANS_UD)
+		pkt->qpn = qp->attr.dest_qpn;
 	pkt->pad = pad;
 	pkt->bth_flags |= SKR_BTH_MIGREQ;
 	data = skb->data;
@@ -53,17 +69,27 @@ struct sk_buff *skr_send_alloc(struct skr_qp *qp, struct skr_pkt *pkt, void **pa
 	return skb;
 }
 
-int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+int skr_send_to(struct skr_qp *qp, struct skr_av *av, struct sk_buff *skb,
+		const struct skr_pkt *pkt)
 {
+	u32 hdr_bytes = skr_opcodes[pkt->opcode].hdr_bytes;
+
 	lockdep_assert_held(&qp->lock);
 	kref_get(&qp->ref);
 	atomic_inc(&qp->tx_packets);
+	qp->tx_cpu = smp_processor_id();
 	skb_shinfo(skb)->destructor_arg = qp;
 	skb->destructor = skr_send_done;
-	if (skr_xmit(qp->dev, &qp->av, skb, skr_opcodes[pkt->opcode].hdr_bytes) ==
-	    SKR_TX_CONGESTED)
+	if (skr_xmit(qp->dev, av, skb, hdr_bytes) == SKR_TX_CONGESTED)
 		return -EAGAIN;
+	if (pkt->payload_bytes)
+		skr_flow_sent(qp, hdr_bytes + pkt->payload_bytes + pkt->pad + SKR_ICRC_BYTES);
 	return 0;
+}
+
+int skr_send(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	return skr_send_to(qp, &qp->av, skb, pkt);
 }
 
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)

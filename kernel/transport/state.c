@@ -27,7 +27,7 @@ static void skr_push(struct skr_qp *qp, struct ib_cq *ibcq, struct skerry_cqe *c
 	}
 }
 
-void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
+static void skr_complete_one_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
 {
 	struct skr_sq *sq = &qp->sq;
 	struct skr_swqe *wqe = skr_swqe(qp, sq->una);
@@ -39,7 +39,6 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 		.byte_len = byte_len,
 	};
 
-	lockdep_assert_held(&qp->lock);
 	sq->una++;
 	if ((s32)(sq->cur - sq->una) < 0)
 		sq->cur = sq->una;
@@ -53,36 +52,44 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 		skr_push(qp, qp->ibqp->send_cq, &cqe, status, &qp->fire_send);
 }
 
+static bool skr_executed_locally(struct skr_qp *qp)
+{
+	struct skr_sq *sq = &qp->sq;
+	struct skr_swqe *wqe = skr_swqe(qp, sq->una);
+
+	return sq->una != sq->taken && wqe->op->flags & SKR_SOP_LOCAL && wqe->started;
+}
+
+void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len)
+{
+	lockdep_assert_held(&qp->lock);
+	skr_complete_one_send(qp, status, byte_len);
+	while (qp->state != IB_QPS_ERR && skr_executed_locally(qp))
+		skr_complete_one_send(qp, IB_WC_SUCCESS, 0);
+}
+
 void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited)
 {
-	struct skr_rq *rq = &qp->rq;
-
 	lockdep_assert_held(&qp->lock);
-	cqe->wr_id = rq->wqe->wr_id;
-	rq->busy = false;
+	cqe->wr_id = qp->recv.wqe->wr_id;
+	qp->recv.busy = false;
 	if (cqe->status == IB_WC_WR_FLUSH_ERR)
 		skr_count(qp->dev, SKR_CNT_RESP_CQE_FLUSH_ERROR);
 	else if (cqe->status)
 		skr_count(qp->dev, SKR_CNT_RESP_CQE_ERROR);
-	skr_ring_publish(&rq->ring, rq->cons);
+	if (!qp->srq)
+		skr_ring_publish(&qp->rq.ring, qp->rq.cons);
 	skr_push(qp, qp->ibqp->recv_cq, cqe, solicited || cqe->status, &qp->fire_recv);
 }
 
 int skr_take_recv(struct skr_qp *qp)
 {
-	struct skr_rq *rq = &qp->rq;
-	u32 ready = skr_ring_ready(&rq->ring, rq->cons, rq->cons);
-	bool ok;
-
 	lockdep_assert_held(&qp->lock);
-	if (!ready)
-		return 0;
-	if (ready == SKR_RING_BROKEN)
-		return -EINVAL;
-	ok = skr_wqe_take_recv(&rq->ring, rq->cons, rq->max_sge, rq->wqe);
-	rq->cons++;
-	rq->busy = true;
-	return ok ? 1 : -EINVAL;
+	if (qp->recv.busy)
+		return 1;
+	if (qp->srq)
+		return skr_srq_take(qp->srq, qp->recv.wqe, &qp->recv.busy);
+	return skr_rq_take(&qp->rq, qp->recv.wqe, &qp->recv.busy);
 }
 
 static void skr_qp_forget_packets(struct skr_qp *qp)
@@ -109,11 +116,42 @@ void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status)
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
 }
 
+void skr_qp_send_failed(struct skr_qp *qp, enum ib_wc_status status)
+{
+	lockdep_assert_held(&qp->lock);
+	if (qp->trans == SKR_TRANS_RC) {
+		skr_qp_error(qp, status);
+		return;
+	}
+	trace_skr_qp_state(qp->dev, qp->qpn, qp->state, IB_QPS_SQE);
+	qp->state = IB_QPS_SQE;
+	qp->flush_status = status;
+	set_bit(SKR_QP_PENDING, &qp->run_flags);
+}
+
+void skr_qp_recv_failed(struct skr_qp *qp)
+{
+	struct skerry_cqe cqe = { .status = IB_WC_LOC_PROT_ERR, .opcode = IB_WC_RECV };
+
+	lockdep_assert_held(&qp->lock);
+	if (qp->recv.busy)
+		skr_complete_recv(qp, &cqe, false);
+	else
+		skr_qp_event(qp, IB_EVENT_QP_FATAL);
+	skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+}
+
+static void skr_qp_reset_rq(struct skr_rq *rq)
+{
+	rq->cons = skr_ring_produced(&rq->ring);
+	skr_ring_publish(&rq->ring, rq->cons);
+	skr_ring_no_kick(&rq->ring);
+}
+
 void skr_qp_reset(struct skr_qp *qp)
 {
 	struct skr_saved *saved = qp->resp.saved;
 	struct skr_sq *sq = &qp->sq;
-	struct skr_rq *rq = &qp->rq;
 
 	lockdep_assert_held(&qp->lock);
 	skr_qp_forget_packets(qp);
@@ -130,10 +168,10 @@ void skr_qp_reset(struct skr_qp *qp)
 	skr_ring_want_kick(&sq->ring, sq->una);
 	sq->idle = true;
 
-	rq->cons = skr_ring_produced(&rq->ring);
-	rq->busy = false;
-	skr_ring_publish(&rq->ring, rq->cons);
-	skr_ring_no_kick(&rq->ring);
+	qp->recv.busy = false;
+	qp->last_wqe = false;
+	if (!qp->srq)
+		skr_qp_reset_rq(&qp->rq);
 }
 
 static bool skr_flush_sq(struct skr_qp *qp, int *budget)
@@ -159,13 +197,34 @@ static bool skr_flush_sq(struct skr_qp *qp, int *budget)
 	return true;
 }
 
+/*
+ * What others may still use stays in an SRQ: only the request that this QP has
+ * taken is flushed, and its owner hears that there is nothing more to come
+ * (IBTA 10.3.1, 11.6.3.5).
+ */
+static void skr_flush_srq(struct skr_qp *qp)
+{
+	struct skerry_cqe cqe = { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV };
+
+	if (qp->recv.busy)
+		skr_complete_recv(qp, &cqe, false);
+	if (!qp->last_wqe)
+		skr_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+	qp->last_wqe = true;
+}
+
 static bool skr_flush_rq(struct skr_qp *qp, int *budget)
 {
 	struct skerry_cqe cqe;
 
+	if (qp->srq) {
+		skr_flush_srq(qp);
+		return false;
+	}
+
 	while (*budget > 0) {
 		/* an unusable request is flushed like any other */
-		if (!qp->rq.busy && (!skr_take_recv(qp) || !qp->rq.busy))
+		if (!qp->recv.busy && (!skr_take_recv(qp) || !qp->recv.busy))
 			return false;
 		cqe = (struct skerry_cqe) { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV };
 		skr_complete_recv(qp, &cqe, false);
@@ -180,7 +239,8 @@ bool skr_flush(struct skr_qp *qp, int budget)
 
 	lockdep_assert_held(&qp->lock);
 	more = skr_flush_sq(qp, &budget);
-	more |= skr_flush_rq(qp, &budget);
+	if (qp->state == IB_QPS_ERR)
+		more |= skr_flush_rq(qp, &budget);
 	if (more)
 		return true;
 
@@ -188,7 +248,8 @@ bool skr_flush(struct skr_qp *qp, int budget)
 	qp->sq.idle = true;
 	more = skr_ring_want_kick(&qp->sq.ring, qp->sq.taken) &&
 	       skr_ring_ready(&qp->sq.ring, qp->sq.una, qp->sq.taken) != SKR_RING_BROKEN;
-	more |= skr_ring_want_kick(&qp->rq.ring, qp->rq.cons) &&
-		skr_ring_ready(&qp->rq.ring, qp->rq.cons, qp->rq.cons) != SKR_RING_BROKEN;
+	if (qp->state == IB_QPS_ERR && !qp->srq)
+		more |= skr_ring_want_kick(&qp->rq.ring, qp->rq.cons) &&
+			skr_ring_ready(&qp->rq.ring, qp->rq.cons, qp->rq.cons) != SKR_RING_BROKEN;
 	return more;
 }

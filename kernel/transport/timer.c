@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A QP's two timers: local ACK timeout, and the waits that RNR NAKs and local
- * congestion ask for. Both only wake the QP; the decision is made under its
+ * A QP's timers: local ACK timeout, the waits that RNR NAKs and local congestion
+ * ask for, and those of its rate. All only wake the QP; the decision is made under its
  * lock, by the clock.
  */
 #include "qp.h"
@@ -23,9 +23,16 @@ static enum hrtimer_restart skr_timer_wait_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static enum hrtimer_restart skr_timer_flow_fn(struct hrtimer *timer)
+{
+	skr_qp_run(container_of(timer, struct skr_qp, flow.timer));
+	return HRTIMER_NORESTART;
+}
+
 void skr_timer_init(struct skr_qp *qp)
 {
 	hrtimer_setup(&qp->ack_timer, skr_timer_ack_fn, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&qp->flow.timer, skr_timer_flow_fn, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&qp->wait_timer, skr_timer_wait_fn, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
 }
@@ -34,6 +41,7 @@ void skr_timer_stop(struct skr_qp *qp)
 {
 	hrtimer_cancel(&qp->ack_timer);
 	hrtimer_cancel(&qp->wait_timer);
+	hrtimer_cancel(&qp->flow.timer);
 }
 
 void skr_timer_ack(struct skr_qp *qp)

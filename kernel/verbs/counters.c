@@ -43,7 +43,22 @@ static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
 	[SKR_CNT_RESP_CQE_FLUSH_ERROR].name = "resp_cqe_flush_error",
 	[SKR_CNT_CQ_OVERRUN].name = "cq_overrun",
 	[SKR_CNT_LINK_DOWNED].name = "link_downed",
+	[SKR_CNT_NP_ECN_MARKED].name = "np_ecn_marked_roce_packets",
+	[SKR_CNT_NP_CNP_SENT].name = "np_cnp_sent",
+	[SKR_CNT_RP_CNP_HANDLED].name = "rp_cnp_handled",
+	[SKR_CNT_RP_CNP_IGNORED].name = "rp_cnp_ignored",
 };
+
+/* The sum of all CPUs' shares */
+u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(dev->stats, cpu)->value[counter]);
+	return sum;
+}
 
 struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 {
@@ -54,16 +69,11 @@ struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
-	int cpu, i;
+	int i;
 
 	if (port != SKR_PORT)
 		return -EINVAL;
-	for (i = 0; i < SKR_CNT_COUNT; i++) {
-		u64 sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(dev->stats, cpu)->value[i]);
-		stats->value[i] = sum;
-	}
+	for (i = 0; i < SKR_CNT_COUNT; i++)
+		stats->value[i] = skr_counter_value(dev, i);
 	return SKR_CNT_COUNT;
 }

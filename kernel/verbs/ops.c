@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include <linux/module.h>
 
+#include "../mem/region.h"
 #include "../ring/cqe.h"
 #include "../ring/shm.h"
+#include "../ring/srq.h"
 #include "../transport/qp.h"
 #include "verbs.h"
 
@@ -37,6 +39,12 @@ const struct ib_device_ops skr_device_ops = {
 	.poll_cq = skr_poll_cq,
 	.req_notify_cq = skr_req_notify_cq,
 
+	.create_srq = skr_create_srq,
+	.modify_srq = skr_modify_srq,
+	.query_srq = skr_query_srq,
+	.destroy_srq = skr_destroy_srq,
+	.post_srq_recv = skr_post_srq_recv,
+
 	.create_qp = skr_create_qp,
 	.modify_qp = skr_modify_qp,
 	.query_qp = skr_query_qp,
@@ -44,16 +52,26 @@ const struct ib_device_ops skr_device_ops = {
 	.post_send = skr_post_send,
 	.post_recv = skr_post_recv,
 
+	.attach_mcast = skr_attach_mcast,
+	.detach_mcast = skr_detach_mcast,
+
 	.get_dma_mr = skr_get_dma_mr,
 	.reg_user_mr = skr_reg_user_mr,
+	.alloc_mr = skr_alloc_mr,
+	.map_mr_sg = skr_map_mr_sg,
 	.dereg_mr = skr_dereg_mr,
+	.alloc_mw = skr_alloc_mw,
+	.dealloc_mw = skr_dealloc_mw,
 
 	.alloc_hw_port_stats = skr_alloc_hw_port_stats,
 	.get_hw_stats = skr_get_hw_stats,
+	.process_mad = skr_process_mad,
 
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, skr_ucontext, ibuc),
 	INIT_RDMA_OBJ_SIZE(ib_pd, skr_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_ah, skr_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_mw, skr_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_cq, skr_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_srq, skr_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_qp, skr_ibqp, ibqp),
 };

@@ -14,13 +14,9 @@ int skr_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
-static struct skr_ah *skr_ah(struct ib_ah *ibah)
-{
-	return container_of(ibah, struct skr_ah, ibah);
-}
-
 int skr_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata)
 {
+	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL : GFP_ATOMIC;
 	struct skr_dev *dev = skr_dev(ibah->device);
 	struct skerry_create_ah_resp resp = {};
 	struct skr_ah *ah = skr_ah(ibah);
@@ -28,24 +24,24 @@ int skr_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 
 	if (udata && udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = skr_av_init(&ah->av, init->ah_attr, 0, 0);
-	if (err || !udata)
-		return err;
+	if (udata)
+		gfp = GFP_KERNEL_ACCOUNT;
+	ah->dest = skr_dest_create(dev, ibah->pd, init->ah_attr, gfp);
+	if (IS_ERR(ah->dest))
+		return PTR_ERR(ah->dest);
+	if (!udata)
+		return 0;
 
-	err = xa_alloc_cyclic(&dev->ahs, &ah->num, ah, XA_LIMIT(1, SKR_MAX_AH), &dev->ah_next,
-			      GFP_KERNEL);
-	if (err < 0)
-		return err;
-	resp.ah_num = ah->num;
+	resp.ah_num = ah->dest->num;
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err)
-		xa_erase(&dev->ahs, ah->num);
+		skr_dest_destroy(dev, ah->dest);
 	return err;
 }
 
 int skr_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	const struct skr_av *av = &skr_ah(ibah)->av;
+	const struct skr_av *av = &skr_ah(ibah)->dest->av;
 	union ib_gid dgid;
 
 	memcpy(&dgid, &av->daddr, sizeof(dgid));
@@ -59,10 +55,6 @@ int skr_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 
 int skr_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
-	struct skr_ah *ah = skr_ah(ibah);
-
-	if (ah->num)
-		xa_erase(&skr_dev(ibah->device)->ahs, ah->num);
-	skr_av_release(&ah->av);
+	skr_dest_destroy(skr_dev(ibah->device), skr_ah(ibah)->dest);
 	return 0;
 }

@@ -8,17 +8,6 @@
 
 #include "verbs.h"
 
-static void skr_copy_sges(struct skerry_sge *to, const struct ib_sge *from, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		to[i].addr = from[i].addr;
-		to[i].length = from[i].length;
-		to[i].lkey = from[i].lkey;
-	}
-}
-
 static int skr_copy_inline(struct skerry_send_wqe *wqe, const struct ib_send_wr *wr, u32 max)
 {
 	u8 *data = (u8 *)(wqe + 1);
@@ -34,6 +23,15 @@ static int skr_copy_inline(struct skerry_send_wqe *wqe, const struct ib_send_wr 
 	}
 	wqe->inline_len = length;
 	return 0;
+}
+
+/* What map_mr_sg() prepared, as the consumer has it now */
+static void skr_write_reg(struct skerry_send_wqe *wqe, const struct ib_reg_wr *wr)
+{
+	wqe->mem.addr = wr->mr->iova;
+	wqe->mem.length = wr->mr->length;
+	wqe->mem.key = wr->key;
+	wqe->mem.access = wr->access;
 }
 
 static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
@@ -52,7 +50,11 @@ static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 		.num_sge = wr->num_sge,
 		.imm = wr->ex.imm_data,
 	};
-	if (flags & (SKR_SOP_WRITE | SKR_SOP_READ)) {
+	if (sq->limits.transport == SKR_SOP_UD) {
+		wqe->ud.ah_num = skr_ah(ud_wr(wr)->ah)->dest->num;
+		wqe->ud.remote_qpn = ud_wr(wr)->remote_qpn;
+		wqe->ud.remote_qkey = ud_wr(wr)->remote_qkey;
+	} else if (flags & (SKR_SOP_WRITE | SKR_SOP_READ)) {
 		wqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
 		wqe->rdma.rkey = rdma_wr(wr)->rkey;
 	} else if (flags & SKR_SOP_ATOMIC) {
@@ -61,9 +63,13 @@ static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 		wqe->atomic.compare_add = atomic_wr(wr)->compare_add;
 		wqe->atomic.swap = atomic_wr(wr)->swap;
 	}
+	if (wr->opcode == IB_WR_REG_MR)
+		skr_write_reg(wqe, reg_wr(wr));
+	if (flags & SKR_SOP_LOCAL)
+		return 0;
 	if (wr->send_flags & IB_SEND_INLINE)
 		return skr_copy_inline(wqe, wr, sq->limits.max_inline);
-	skr_copy_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+	skr_wqe_put_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
 	return 0;
 }
 
@@ -108,47 +114,18 @@ int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return err;
 }
 
-static int skr_post_recvs(struct skr_rq *rq, const struct ib_recv_wr *wr,
-			  const struct ib_recv_wr **bad_wr)
-{
-	struct skerry_recv_wqe *wqe;
-	unsigned long flags;
-	int err = 0;
-
-	spin_lock_irqsave(&rq->post_lock, flags);
-	for (; wr; wr = wr->next) {
-		if (rq->posted - READ_ONCE(rq->ring.hdr->kernel_index) >= rq->max_wr)
-			err = -ENOMEM;
-		else if (wr->num_sge > rq->max_sge)
-			err = -EINVAL;
-		if (err) {
-			*bad_wr = wr;
-			break;
-		}
-		wqe = skr_ring_entry(&rq->ring, rq->posted);
-		wqe->wr_id = wr->wr_id;
-		wqe->num_sge = wr->num_sge;
-		skr_copy_sges((struct skerry_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
-		rq->posted++;
-	}
-	/* pairs with the load-acquire of skr_ring_ready(): requests first */
-	smp_store_release(&rq->ring.hdr->user_index, rq->posted);
-	spin_unlock_irqrestore(&rq->post_lock, flags);
-	return err;
-}
-
 int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr)
 {
 	struct skr_qp *qp = skr_qp(ibqp);
 	int err = 0;
 
-	if (wr && (ibqp->uobject || READ_ONCE(qp->state) == IB_QPS_RESET)) {
+	if (wr && (ibqp->uobject || ibqp->srq || READ_ONCE(qp->state) == IB_QPS_RESET)) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
 	if (wr)
-		err = skr_post_recvs(&qp->rq, wr, bad_wr);
+		err = skr_rq_post(&qp->rq, wr, bad_wr);
 	/* only the error state waits for receive requests, to flush them */
 	if (!wr || READ_ONCE(qp->state) == IB_QPS_ERR)
 		skr_qp_run(qp);

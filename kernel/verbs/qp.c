@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "../transport/qp.h"
 
-#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
 
-static int skr_qp_check_init(const struct ib_qp_init_attr *init)
+/* What serves a type of QP; SKR_SOP_* is what work requests are checked by */
+static const struct {
+	u8	trans;
+	u16	sop;
+} skr_transports[] = {
+	[IB_QPT_GSI] = { SKR_TRANS_UD, SKR_SOP_UD },
+	[IB_QPT_RC] = { SKR_TRANS_RC, SKR_SOP_RC },
+	[IB_QPT_UC] = { SKR_TRANS_UC, SKR_SOP_UC },
+	[IB_QPT_UD] = { SKR_TRANS_UD, SKR_SOP_UD },
+};
+
+static bool skr_qp_type_known(enum ib_qp_type type)
+{
+	return type < ARRAY_SIZE(skr_transports) && skr_transports[type].sop;
+}
+
+static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC || init->create_flags)
+	if (!skr_qp_type_known(init->qp_type))
 		return -EOPNOTSUPP;
-	if (init->srq)
+	/* QP 1 is the kernel's: its datagrams configure connections */
+	if (init->qp_type == IB_QPT_GSI && (udata || init->port_num != SKR_PORT))
+		return -EINVAL;
+	if (init->create_flags & ~(init->qp_type == IB_QPT_UD ?
+				   IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0))
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
@@ -21,11 +40,6 @@ static int skr_qp_check_init(const struct ib_qp_init_attr *init)
 	    cap->max_inline_data > SKR_MAX_INLINE)
 		return -EINVAL;
 	return 0;
-}
-
-static u32 skr_ring_depth(u32 wr)
-{
-	return roundup_pow_of_two(max(1U, wr));
 }
 
 static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
@@ -37,7 +51,9 @@ static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 	struct skr_sq *sq = &qp->sq;
 
 	data = ALIGN(data, sizeof(struct skerry_sge));
-	sq->limits.transport = SKR_SOP_RC;
+	sq->limits.transport = skr_transports[init->qp_type].sop;
+	if (!ucontext && init->qp_type == IB_QPT_RC)
+		sq->limits.transport |= SKR_SOP_KERNEL_RC;
 	sq->limits.max_sge = init->cap.max_send_sge;
 	sq->limits.max_inline = init->cap.max_inline_data;
 	sq->max_wr = init->cap.max_send_wr;
@@ -67,29 +83,27 @@ static void skr_qp_destroy_sq(struct skr_qp *qp)
 static int skr_qp_create_rq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
 			    struct ib_ucontext *ucontext, struct skerry_ring_info *info)
 {
-	u32 depth = skr_ring_depth(init->cap.max_recv_wr);
-	struct skr_rq *rq = &qp->rq;
+	u32 max_sge = init->cap.max_recv_sge;
+	int err = 0;
 
-	rq->max_sge = init->cap.max_recv_sge;
-	rq->max_wr = init->cap.max_recv_wr;
-	rq->wqe = kzalloc(struct_size(rq->wqe, sge, rq->max_sge), GFP_KERNEL_ACCOUNT);
-	if (!rq->wqe)
-		return -ENOMEM;
-	rq->shm = skr_shm_create(&rq->ring, ucontext, depth,
-				 sizeof(struct skerry_recv_wqe) +
-				 rq->max_sge * sizeof(struct skerry_sge), info);
-	if (IS_ERR(rq->shm)) {
-		kfree(rq->wqe);
-		return PTR_ERR(rq->shm);
+	if (init->srq) {
+		qp->srq = skr_srq(init->srq);
+		max_sge = qp->srq->rq.max_sge;
 	}
-	return 0;
+	qp->recv.wqe = kzalloc(struct_size(qp->recv.wqe, sge, max_sge), GFP_KERNEL_ACCOUNT);
+	if (!qp->recv.wqe)
+		return -ENOMEM;
+	if (!init->srq)
+		err = skr_rq_create(&qp->rq, ucontext, init->cap.max_recv_wr, max_sge, info);
+	if (err)
+		kfree(qp->recv.wqe);
+	return err;
 }
 
 static void skr_qp_destroy_rq(struct skr_qp *qp)
 {
-	skr_shm_destroy(qp->rq.shm);
-	qp->rq.ring.hdr = NULL;
-	kfree(qp->rq.wqe);
+	skr_rq_destroy(&qp->rq);
+	kfree(qp->recv.wqe);
 }
 
 int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
@@ -100,7 +114,11 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	struct skr_qp *qp;
 	int err;
 
-	err = skr_qp_check_init(init);
+	if (init->srq) {
+		init->cap.max_recv_wr = 0;
+		init->cap.max_recv_sge = 0;
+	}
+	err = skr_qp_check_init(init, udata);
 	if (err)
 		return err;
 	if (udata && udata->outlen < sizeof(resp))
@@ -114,6 +132,8 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 		err = PTR_ERR(qp);
 		goto err_put_object;
 	}
+	qp->trans = skr_transports[init->qp_type].trans;
+	qp->no_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	err = skr_qp_create_sq(qp, init, ucontext, &resp.sq);
 	if (err)
 		goto err_put_qp;
@@ -127,7 +147,9 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	}
 	container_of(ibqp, struct skr_ibqp, ibqp)->qp = qp;
 	ibqp->qp_num = qp->qpn;
-	skr_qp_publish(qp);
+	err = skr_qp_publish(qp);
+	if (err)
+		goto err_destroy_rq;
 	return 0;
 
 err_destroy_rq:
@@ -194,8 +216,11 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
 	init->cap = attr->cap;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
+	if (qp->no_loopback)
+		init->create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	return 0;
 }

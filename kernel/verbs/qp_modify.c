@@ -92,6 +92,7 @@ enum skr_action {
 	SKR_ACT_RESET,
 	SKR_ACT_ERROR,
 	SKR_ACT_DRAIN,
+	SKR_ACT_RESUME,
 };
 
 static const u8 skr_actions[IB_QPS_ERR + 1][IB_QPS_ERR + 1] = {
@@ -101,7 +102,8 @@ static const u8 skr_actions[IB_QPS_ERR + 1][IB_QPS_ERR + 1] = {
 	[IB_QPS_RTS] = { [IB_QPS_RESET] = SKR_ACT_RESET, [IB_QPS_ERR] = SKR_ACT_ERROR,
 			 [IB_QPS_SQD] = SKR_ACT_DRAIN },
 	[IB_QPS_SQD] = { [IB_QPS_RESET] = SKR_ACT_RESET, [IB_QPS_ERR] = SKR_ACT_ERROR },
-	[IB_QPS_SQE] = { [IB_QPS_RESET] = SKR_ACT_RESET, [IB_QPS_ERR] = SKR_ACT_ERROR },
+	[IB_QPS_SQE] = { [IB_QPS_RESET] = SKR_ACT_RESET, [IB_QPS_ERR] = SKR_ACT_ERROR,
+			 [IB_QPS_RTS] = SKR_ACT_RESUME },
 	[IB_QPS_ERR] = { [IB_QPS_RESET] = SKR_ACT_RESET },
 };
 
@@ -119,6 +121,10 @@ static void skr_modify_state(struct skr_qp *qp, enum ib_qp_state next)
 	case SKR_ACT_DRAIN:
 		qp->sq_drained = false;
 		break;
+	case SKR_ACT_RESUME:
+		/* what was posted before is not executed after all */
+		skr_flush(qp, qp->sq.ring.depth);
+		break;
 	}
 	if (cur != next)
 		trace_skr_qp_state(qp->dev, qp->qpn, cur, next);
@@ -131,7 +137,7 @@ static int skr_modify_locked(struct skr_qp *qp, struct ib_qp_attr *attr, int mas
 	enum ib_qp_state cur = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
 
-	if (cur != qp->state || !ib_modify_qp_is_ok(cur, next, IB_QPT_RC, mask))
+	if (cur != qp->state || !ib_modify_qp_is_ok(cur, next, qp->ibqp->qp_type, mask))
 		return -EINVAL;
 
 	skr_modify_attr(qp, attr, mask);
@@ -140,6 +146,7 @@ static int skr_modify_locked(struct skr_qp *qp, struct ib_qp_attr *attr, int mas
 		qp->av = *av;
 		qp->attr.ah = attr->ah_attr;
 		qp->attr.ah.grh.sgid_attr = NULL;	/* the core keeps it */
+		skr_flow_start(qp);
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;

@@ -2,6 +2,7 @@
 #include "verbs.h"
 
 #include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "../wire/iba.h"
@@ -23,16 +24,25 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.page_size_cap = PAGE_SIZE,
 		.max_qp = SKR_MAX_QP,
 		.max_qp_wr = SKR_MAX_QP_WR,
-		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN,
-		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
+		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
+				    IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_SRQ_RESIZE,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK,
 		.max_send_sge = SKR_MAX_SGE,
 		.max_recv_sge = SKR_MAX_SGE,
 		.max_sge_rd = SKR_MAX_SGE,
+		.max_srq = SKR_MAX_SRQ,
+		.max_srq_wr = SKR_MAX_SRQ_WR,
+		.max_srq_sge = SKR_MAX_SGE,
 		.max_cq = SKR_MAX_CQ,
 		.max_cqe = SKR_MAX_CQE,
 		.max_mr = SKR_MAX_MR,
+		.max_mw = SKR_MAX_MW,
+		.max_fast_reg_page_list_len = SKR_MAX_FAST_PAGES,
 		.max_pd = SKR_MAX_PD,
 		.max_ah = SKR_MAX_AH,
+		.max_mcast_grp = SKR_MAX_GROUPS,
+		.max_mcast_qp_attach = SKR_MAX_GROUP_QPS,
+		.max_total_mcast_qp_attach = SKR_MAX_GROUPS * SKR_MAX_GROUP_QPS,
 		.max_qp_rd_atom = SKR_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = SKR_MAX_RD_ATOMIC,
 		.max_res_rd_atom = SKR_MAX_RD_ATOMIC * SKR_MAX_QP,
@@ -75,8 +85,8 @@ int skr_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 int skr_get_port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm)
 {
-	/* RoCEv2 without MADs, that is, without QP 1 and the connection managers */
-	imm->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
+	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	imm->max_mad_size = IB_MGMT_MAD_SIZE;
 	imm->pkey_tbl_len = 1;
 	imm->gid_tbl_len = SKR_GIDS;
 	return 0;

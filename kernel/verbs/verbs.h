@@ -10,7 +10,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "../device.h"
-#include "../net/av.h"
+#include "../net/dest.h"
 
 /** skr_device_ops - what ib_core calls us for */
 extern const struct ib_device_ops skr_device_ops;
@@ -34,14 +34,23 @@ struct skr_pd {
 /**
  * struct skr_ah - an address handle
  * @ibah: ib_core's part
- * @av: where it leads to
- * @num: its number, for work requests of user space; 0 for the kernel's own
+ * @dest: where it leads to; outlives it by an RCU grace period
  */
 struct skr_ah {
 	struct ib_ah	ibah;
-	struct skr_av	av;
-	u32		num;
+	struct skr_dest	*dest;
 };
+
+/**
+ * skr_ah() - our address handle
+ * @ibah: ib_core's view of it
+ *
+ * Return: the handle that contains @ibah.
+ */
+static inline struct skr_ah *skr_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct skr_ah, ibah);
+}
 
 /**
  * skr_udata_ucontext() - the context behind a request of user space
@@ -81,6 +90,15 @@ int skr_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int skr_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
+/* srq.c */
+int skr_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
+int skr_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		   struct ib_udata *udata);
+int skr_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int skr_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int skr_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+
 /* qp.c */
 int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -97,13 +115,30 @@ int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 
+/* mcast.c */
+int skr_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int skr_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+
 /* mr.c */
 struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *skr_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
+int skr_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		  unsigned int *sg_offset);
 int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
+/* mw.c */
+int skr_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int skr_dealloc_mw(struct ib_mw *ibmw);
+
+/* mad.c */
+int skr_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+		    const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+		    size_t *out_size, u16 *out_pkey_index);
+
 /* counters.c */
+u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter);
 struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
 

@@ -99,6 +99,16 @@ struct skr_atomicacketh {
 /* RETH.dmalen and message lengths end at 2 GiB (IBTA 9.7.4.1.5) */
 #define SKR_MAX_MSG_BYTES	0x80000000U
 
+/* QP numbers with a meaning (IBTA 3.5.3, 10.5) */
+#define SKR_QPN_GSI		1
+#define SKR_QPN_MULTICAST	0xffffffU
+
+/* A Q_Key that a work request may not name stands for the QP's own (10.2.5) */
+#define SKR_QKEY_CONTROLLED	0x80000000U
+
+/* What precedes the payload of a received datagram (11.4.1.2, A17.4.5.2) */
+#define SKR_GRH_BYTES		40
+
 #define SKR_PKEY_FULL		0xffff
 #define SKR_PKEY_MEMBER		0x8000
 

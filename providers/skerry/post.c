@@ -51,19 +51,24 @@ static bool publish(struct skerry_wq *wq, uint32_t start, int ret)
  * EIO whatever the cause, as other verbs do for a device that has gone: ENOMEM
  * would invite the application to post the same work again.
  */
-static int kick_failed(struct ibv_qp *ibqp, int err)
+static int kick_failed(struct ibv_context *ibctx, const char *what,
+		       uint32_t number, int err)
 {
-	verbs_warn(verbs_get_ctx(ibqp->context),
-		   "QP %u: cannot enter the kernel: %d\n", ibqp->qp_num, err);
+	verbs_warn(verbs_get_ctx(ibctx), "%s %u: cannot enter the kernel: %d\n",
+		   what, number, err);
 	return EIO;
 }
 
-static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr)
+static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr,
+			 enum ibv_mw_type windows)
 {
 	int ret;
 
 	if (unlikely(skerry_ring_full(&sq->ring, sq->cap.max_wr)))
 		return ENOMEM;
+	if (unlikely(wr->opcode == IBV_WR_BIND_MW &&
+		     !skerry_bind_ok(wr, windows)))
+		return EINVAL;
 
 	ret = skerry_put_send(skerry_ring_entry(&sq->ring, sq->ring.index), wr,
 			      &sq->cap);
@@ -76,8 +81,8 @@ static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr)
  * The state is the one that the application last heard of. The kernel may have
  * moved the QP to the error state since; then it flushes what is posted here.
  */
-int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		     struct ibv_send_wr **bad_wr)
+static int post_sends(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad_wr, enum ibv_mw_type windows)
 {
 	struct skerry_wq *sq = &to_sqp(ibqp)->sq;
 	struct ibv_send_wr *first = wr;
@@ -94,7 +99,7 @@ int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	pthread_spin_lock(&sq->lock);
 	start = sq->ring.index;
 	for (; wr; wr = wr->next) {
-		ret = post_one_send(sq, wr);
+		ret = post_one_send(sq, wr, windows);
 		if (unlikely(ret)) {
 			*bad_wr = wr;
 			break;
@@ -108,11 +113,43 @@ int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 		if (unlikely(err)) {
 			*bad_wr = first;
-			return kick_failed(ibqp, err);
+			return kick_failed(ibqp->context, "QP", ibqp->qp_num,
+					   err);
 		}
 	}
 
 	return ret;
+}
+
+int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad_wr)
+{
+	return post_sends(ibqp, wr, bad_wr, IBV_MW_TYPE_2);
+}
+
+/* The key changes with each bind; the verb, not the application, chooses it. */
+int skerry_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		   struct ibv_mw_bind *bind)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = bind->wr_id,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = bind->send_flags,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = bind->bind_info,
+		},
+	};
+	struct ibv_send_wr *bad_wr;
+	int ret;
+
+	ret = post_sends(ibqp, &wr, &bad_wr, IBV_MW_TYPE_1);
+	if (ret)
+		return ret;
+
+	mw->rkey = wr.bind_mw.rkey;
+	return 0;
 }
 
 static int post_one_recv(struct skerry_wq *rq, const struct ibv_recv_wr *wr)
@@ -129,22 +166,20 @@ static int post_one_recv(struct skerry_wq *rq, const struct ibv_recv_wr *wr)
 	return ret;
 }
 
-int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
-		     struct ibv_recv_wr **bad_wr)
+/* Return 0 or errno; *kick: the kernel has to be told */
+static int post_recvs(struct skerry_wq *rq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr, bool *kick)
 {
-	struct skerry_wq *rq = &to_sqp(ibqp)->rq;
-	struct ibv_recv_wr *first = wr;
-	struct ibv_recv_wr *none;
 	uint32_t start;
 	int ret = 0;
-	bool kick;
-
-	if (unlikely(ibqp->state == IBV_QPS_RESET || !rq->ring.hdr)) {
-		*bad_wr = wr;
-		return EINVAL;
-	}
 
 	pthread_spin_lock(&rq->lock);
+	if (unlikely(!rq->ring.hdr)) {
+		pthread_spin_unlock(&rq->lock);
+		*bad_wr = wr;
+		*kick = false;
+		return EINVAL;
+	}
 	start = rq->ring.index;
 	for (; wr; wr = wr->next) {
 		ret = post_one_recv(rq, wr);
@@ -153,15 +188,56 @@ int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 			break;
 		}
 	}
-	kick = publish(rq, start, ret);
+	*kick = publish(rq, start, ret);
 	pthread_spin_unlock(&rq->lock);
+	return ret;
+}
 
+int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad_wr)
+{
+	struct skerry_wq *rq = &to_sqp(ibqp)->rq;
+	struct ibv_recv_wr *none;
+	bool kick;
+	int ret;
+
+	/* A QP with an SRQ has no receive queue, and no lock of one */
+	if (unlikely(ibqp->state == IBV_QPS_RESET || ibqp->srq)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	ret = post_recvs(rq, wr, bad_wr, &kick);
 	if (kick) {
 		int err = ibv_cmd_post_recv(ibqp, NULL, &none);
 
 		if (unlikely(err)) {
-			*bad_wr = first;
-			return kick_failed(ibqp, err);
+			*bad_wr = wr;
+			return kick_failed(ibqp->context, "QP", ibqp->qp_num,
+					   err);
+		}
+	}
+
+	return ret;
+}
+
+/* The kernel needs to hear of no post; it only says so if the SRQ has gone. */
+int skerry_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr)
+{
+	struct skerry_wq *rq = &to_ssrq(ibsrq)->rq;
+	struct ibv_recv_wr *none;
+	bool kick;
+	int ret;
+
+	ret = post_recvs(rq, wr, bad_wr, &kick);
+	if (kick) {
+		int err = ibv_cmd_post_srq_recv(ibsrq, NULL, &none);
+
+		if (unlikely(err)) {
+			*bad_wr = wr;
+			return kick_failed(ibsrq->context, "SRQ",
+					   ibsrq->handle, err);
 		}
 	}
 

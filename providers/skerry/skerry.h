@@ -22,7 +22,11 @@ DECLARE_DRV_CMD(uskerry_create_ah, IB_USER_VERBS_CMD_CREATE_AH,
 		empty, skerry_create_ah_resp);
 DECLARE_DRV_CMD(uskerry_create_cq, IB_USER_VERBS_CMD_CREATE_CQ,
 		empty, skerry_create_cq_resp);
-DECLARE_DRV_CMD(uskerry_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
+DECLARE_DRV_CMD(uskerry_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
+		empty, skerry_create_srq_resp);
+DECLARE_DRV_CMD(uskerry_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
+		skerry_modify_srq_req, empty);
+DECLARE_DRV_CMD(uskerry_create_qp_ex, IB_USER_VERBS_EX_CMD_CREATE_QP,
 		empty, skerry_create_qp_resp);
 
 struct skerry_device {
@@ -61,6 +65,11 @@ struct skerry_wq {
 	struct skerry_wq_cap	cap;
 };
 
+struct skerry_srq {
+	struct verbs_srq	vsrq;
+	struct skerry_wq	rq;
+};
+
 struct skerry_qp {
 	struct verbs_qp		vqp;
 	struct skerry_wq	sq;
@@ -82,6 +91,24 @@ static inline struct skerry_qp *to_sqp(struct ibv_qp *ibqp)
 	return container_of(ibqp, struct skerry_qp, vqp.qp);
 }
 
+static inline struct skerry_srq *to_ssrq(struct ibv_srq *ibsrq)
+{
+	return container_of(ibsrq, struct skerry_srq, vsrq.srq);
+}
+
+/* Return 0 or errno; a ring that the kernel did not make is left out */
+int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
+		    const struct skerry_ring_info *info, size_t min_entry);
+void skerry_unmap_ring(struct skerry_ring *ring);
+
+/* srq.c */
+struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
+				  struct ibv_srq_init_attr *attr);
+int skerry_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		      int attr_mask);
+int skerry_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
+int skerry_destroy_srq(struct ibv_srq *ibsrq);
+
 /* verbs.c */
 struct ibv_pd *skerry_alloc_pd(struct ibv_context *ibctx);
 int skerry_dealloc_pd(struct ibv_pd *pd);
@@ -89,6 +116,9 @@ int skerry_dealloc_pd(struct ibv_pd *pd);
 struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			     uint64_t hca_va, int access);
 int skerry_dereg_mr(struct verbs_mr *vmr);
+
+struct ibv_mw *skerry_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int skerry_dealloc_mw(struct ibv_mw *mw);
 
 struct ibv_ah *skerry_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int skerry_destroy_ah(struct ibv_ah *ibah);
@@ -111,10 +141,14 @@ int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 int skerry_destroy_qp(struct ibv_qp *ibqp);
 
 /* post.c */
+int skerry_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		   struct ibv_mw_bind *bind);
 int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad_wr);
 int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		     struct ibv_recv_wr **bad_wr);
+int skerry_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr);
 
 /* cq.c */
 #define SKERRY_WC_FLAGS							       \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Making and destroying objects: PD, MR, AH, CQ, QP.
+ * Making and destroying objects: PD, MR, MW, AH, CQ, QP.
  *
  * An object that the kernel refuses to destroy stays as it is. Once the device
  * has gone the kernel lets everything be destroyed, so the memory of ours
@@ -77,6 +77,37 @@ int skerry_dereg_mr(struct verbs_mr *vmr)
 	return 0;
 }
 
+struct ibv_mw *skerry_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct ib_uverbs_alloc_mw_resp resp;
+	struct ibv_alloc_mw cmd = {};
+	struct ibv_mw *mw;
+
+	mw = calloc(1, sizeof(*mw));
+	if (!mw)
+		return NULL;
+
+	if (ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp,
+			     sizeof(resp))) {
+		free(mw);
+		return NULL;
+	}
+
+	return mw;
+}
+
+int skerry_dealloc_mw(struct ibv_mw *mw)
+{
+	int ret;
+
+	ret = ibv_cmd_dealloc_mw(mw);
+	if (ret)
+		return ret;
+
+	free(mw);
+	return 0;
+}
+
 struct ibv_ah *skerry_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct uskerry_create_ah_resp resp = {};
@@ -108,8 +139,7 @@ int skerry_destroy_ah(struct ibv_ah *ibah)
 	return 0;
 }
 
-/* Return 0 or errno; a ring that the kernel did not make is left out */
-static int map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
+int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
 		    const struct skerry_ring_info *info, size_t min_entry)
 {
 	void *map;
@@ -137,7 +167,7 @@ static int map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
 	return 0;
 }
 
-static void unmap_ring(struct skerry_ring *ring)
+void skerry_unmap_ring(struct skerry_ring *ring)
 {
 	if (ring->hdr)
 		munmap(ring->hdr, ring->map_bytes);
@@ -162,7 +192,7 @@ static struct skerry_cq *create_cq(struct ibv_context *ibctx, int cqe,
 	if (ret)
 		goto err_free;
 
-	ret = map_ring(ibctx, &cq->ring, &resp.ring, sizeof(struct skerry_cqe));
+	ret = skerry_map_ring(ibctx, &cq->ring, &resp.ring, sizeof(struct skerry_cqe));
 	if (!ret && !cq->ring.hdr)
 		ret = EINVAL;
 	if (ret)
@@ -226,7 +256,7 @@ int skerry_destroy_cq(struct ibv_cq *ibcq)
 	if (ret)
 		return ret;
 
-	unmap_ring(&cq->ring);
+	skerry_unmap_ring(&cq->ring);
 	pthread_spin_destroy(&cq->lock);
 	free(cq);
 	return 0;
@@ -246,12 +276,12 @@ static int map_queues(struct skerry_qp *qp,
 	if (send_data < cap->max_inline_data)
 		send_data = cap->max_inline_data;
 
-	ret = map_ring(ibctx, &qp->sq.ring, &resp->sq,
+	ret = skerry_map_ring(ibctx, &qp->sq.ring, &resp->sq,
 		       sizeof(struct skerry_send_wqe) + send_data);
 	if (ret)
 		return ret;
 
-	ret = map_ring(ibctx, &qp->rq.ring, &resp->rq,
+	ret = skerry_map_ring(ibctx, &qp->rq.ring, &resp->rq,
 		       sizeof(struct skerry_recv_wqe) + recv_data);
 	if (ret)
 		return ret;
@@ -274,19 +304,20 @@ static int map_queues(struct skerry_qp *qp,
 
 static void unmap_queues(struct skerry_qp *qp)
 {
-	unmap_ring(&qp->sq.ring);
-	unmap_ring(&qp->rq.ring);
+	skerry_unmap_ring(&qp->sq.ring);
+	skerry_unmap_ring(&qp->rq.ring);
 }
 
 struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 				   struct ibv_qp_init_attr_ex *attr)
 {
-	struct uskerry_create_qp_resp resp = {};
-	struct ibv_create_qp cmd = {};
+	struct uskerry_create_qp_ex_resp resp = {};
+	struct ibv_create_qp_ex cmd = {};
 	struct skerry_qp *qp;
 	int ret;
 
-	if (!check_comp_mask(attr->comp_mask, IBV_QP_INIT_ATTR_PD)) {
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -295,8 +326,8 @@ struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 	if (!qp)
 		return NULL;
 
-	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, attr, &cmd, sizeof(cmd),
-				   &resp.ibv_resp, sizeof(resp));
+	ret = ibv_cmd_create_qp_ex2(ibctx, &qp->vqp, attr, &cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		goto err_free;
 

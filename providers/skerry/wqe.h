@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static inline unsigned int skerry_wr_transports(enum ibv_wr_opcode opcode)
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_LOCAL_INV:
+	case IBV_WR_BIND_MW:
 		return rc | uc;
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -80,6 +82,30 @@ static inline unsigned int skerry_wr_transports(enum ibv_wr_opcode opcode)
 	default:
 		return 0;
 	}
+}
+
+/* A window is its key without the low byte, which is the application's */
+static inline void skerry_put_bind(struct skerry_send_wqe *wqe, uint32_t rkey,
+				   const struct ibv_mw_bind_info *info)
+{
+	wqe->mem.addr = info->addr;
+	wqe->mem.length = info->length;
+	wqe->mem.key = rkey;
+	wqe->mem.lkey = info->mr ? info->mr->lkey : 0;
+	wqe->mem.access = info->mw_access_flags;
+}
+
+/*
+ * Binding by ibv_post_send() is for windows of type 2, ibv_bind_mw() for those
+ * of type 1. What else the rules ask for the kernel checks, when the request's
+ * turn comes.
+ */
+static inline bool skerry_bind_ok(const struct ibv_send_wr *wr,
+				  enum ibv_mw_type type)
+{
+	const struct ibv_mw *mw = wr->bind_mw.mw;
+
+	return mw->type == type && (mw->rkey ^ wr->bind_mw.rkey) <= UINT8_MAX;
 }
 
 /* The part of the header that depends on the operation */
@@ -116,6 +142,9 @@ skerry_put_operation(struct skerry_send_wqe *wqe, const struct ibv_send_wr *wr,
 			wqe->atomic.swap = wr->wr.atomic.swap;
 		return SKERRY_WR_LOCAL_IN;
 	case IBV_WR_LOCAL_INV:
+		return SKERRY_WR_NO_DATA;
+	case IBV_WR_BIND_MW:
+		skerry_put_bind(wqe, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 		return SKERRY_WR_NO_DATA;
 	default:
 		if (cap->qp_type == IBV_QPT_UD) {
@@ -177,7 +206,6 @@ static inline int skerry_put_send(struct skerry_send_wqe *wqe,
 	/* A negative number of SGEs is a large one */
 	if ((uint32_t)wr->num_sge > cap->max_sge)
 		return EINVAL;
-
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = (uint8_t)wr->opcode;

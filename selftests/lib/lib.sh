@@ -586,9 +586,15 @@ pair()
 # pingpong KIND [ARGS...] - ibv_rc_pingpong between the hosts
 pingpong()
 {
-	local kind=$1 a b _scaled
+	pingpong_over rc "$@"
+}
 
-	shift
+# pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts
+pingpong_over()
+{
+	local program=ibv_$1_pingpong kind=$2 a b _scaled
+
+	shift 2
 	scale "$@"
 	set -- "${_scaled[@]}"
 	a=$(gid_index "$NS_A" $SK_A "$kind")
@@ -597,8 +603,8 @@ pingpong()
 		echo "no GID of kind $kind"
 		return 1
 	fi
-	pair 60 18515 ibv_rc_pingpong -d $SK_A -g "$a" -c "$@" -- \
-		ibv_rc_pingpong -d $SK_B -g "$b" -c "$@" $IP4_A
+	pair 60 18515 "$program" -d $SK_A -g "$a" -c "$@" -- \
+		"$program" -d $SK_B -g "$b" -c "$@" $IP4_A
 }
 
 # perftest PROGRAM KIND [ARGS...] - one of perftest's programs between the hosts

@@ -7,11 +7,12 @@
  *
  * Rings
  * =====
- * A QP has a send ring (SQ) and a receive ring (RQ); a CQ has one ring. Each
- * is one mmap()able area: a struct skerry_ring_hdr at offset 0, then `depth`
- * entries of `entry_bytes` each from offset SKERRY_RING_ENTRIES on. `depth` is
- * a power of two. Indices run freely modulo 2^32; an entry's place is
- * index & (depth - 1). The ring holds prod - cons entries.
+ * A QP has a send ring (SQ) and a receive ring (RQ), which it may share with
+ * others (SRQ); a CQ has one ring. Each is one mmap()able area: a struct
+ * skerry_ring_hdr at offset 0, then `depth` entries of `entry_bytes` each from
+ * offset SKERRY_RING_ENTRIES on. `depth` is a power of two. Indices run freely
+ * modulo 2^32; an entry's place is index & (depth - 1). The ring holds
+ * prod - cons entries.
  *
  * SQ, RQ: user space produces, the kernel consumes.
  *	user	write the entry
@@ -28,7 +29,8 @@
  *		may use the place
  *	An SQ's need_kick is 0 while the kernel is going to look at the ring by
  *	itself. An RQ's is 1 only while its QP is in the error state, where
- *	work posted has to be flushed.
+ *	work posted has to be flushed. An SRQ's is 0 while the SRQ is there. All
+ *	are 1 once the device has gone: entering the kernel then says so.
  *
  * CQ: the kernel produces, user space consumes.
  *	kernel	write the entry
@@ -117,6 +119,10 @@ struct skerry_sge {
  * @atomic: COMPARE_SWAP and FETCH_ADD: the peer's memory and the operands;
  *	FETCH_ADD adds @compare_add
  * @ud: UD: the address handle's number, the peer's QP number and Q_Key
+ * @mem: BIND_MW: the window's key from now on, of which only the low byte may
+ *	be new, and the memory that it is bound to: addr and length in the
+ *	region lkey; access is enum ib_uverbs_access_flags. Within the kernel
+ *	also REG_MR, without lkey
  * @rsvd0: zero
  * @rsvd: zero; fills the header to 64 bytes
  *
@@ -152,6 +158,14 @@ struct skerry_send_wqe {
 			__u32		remote_qkey;
 			__u32		rsvd;
 		} ud;
+		struct {
+			__aligned_u64	addr;
+			__aligned_u64	length;
+			__u32		key;
+			__u32		lkey;
+			__u32		access;
+			__u32		rsvd;
+		} mem;
 		__aligned_u64		rsvd[5];
 	};
 };
@@ -172,6 +186,7 @@ struct skerry_recv_wqe {
 #define SKERRY_CQE_GRH		(1U << 0)
 #define SKERRY_CQE_IMM		(1U << 1)
 #define SKERRY_CQE_INV		(1U << 2)
+#define SKERRY_CQE_VLAN		(1U << 3)
 
 /**
  * struct skerry_cqe - an entry of the CQ
@@ -188,6 +203,7 @@ struct skerry_recv_wqe {
  * @pkey_index: UD on QP 1
  * @sl: UD: service level of the sender
  * @net: UD: 0 RoCEv1, 1 IPv4, 2 IPv6
+ * @vlan: UD: identifier of the VLAN that it came in on, with SKERRY_CQE_VLAN
  * @timestamp: nanoseconds of CLOCK_MONOTONIC_RAW when the entry was written
  * @rsvd0: zero
  * @priv: zero in a ring that user space maps
@@ -209,7 +225,8 @@ struct skerry_cqe {
 	__u16		pkey_index;
 	__u8		sl;
 	__u8		net;
-	__u32		rsvd0;
+	__u16		vlan;
+	__u16		rsvd0;
 	__aligned_u64	timestamp;
 	__aligned_u64	priv;
 	__aligned_u64	rsvd;
@@ -258,6 +275,24 @@ struct skerry_create_cq_resp {
 struct skerry_create_qp_resp {
 	struct skerry_ring_info sq;
 	struct skerry_ring_info rq;
+};
+
+/**
+ * struct skerry_create_srq_resp - answer to creating an SRQ
+ * @ring: its ring, entries are struct skerry_recv_wqe and their sge[]
+ */
+struct skerry_create_srq_resp {
+	struct skerry_ring_info ring;
+};
+
+/**
+ * struct skerry_modify_srq_req - what modifying an SRQ needs to change max_wr
+ * @ring_info_addr: where to write a struct skerry_ring_info that describes the
+ *	new ring. It has the same indices, and the entries that were posted;
+ *	nothing may be posted from the call on until the new ring is mapped
+ */
+struct skerry_modify_srq_req {
+	__aligned_u64	ring_info_addr;
 };
 
 /**

@@ -13,16 +13,23 @@ namespace st
 Qp::Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq, const QpDepth &depth)
 	: dev(dev)
 {
-	ibv_qp_init_attr init = {};
+	ibv_qp_init_attr_ex init = {};
 
 	init.send_cq = send_cq.get();
 	init.recv_cq = recv_cq.get();
+	init.srq = depth.srq;
 	init.cap = { depth.send, depth.recv, depth.send_sge, depth.recv_sge, depth.inline_bytes };
-	init.qp_type = IBV_QPT_RC;
+	init.qp_type = depth.type;
 	init.sq_sig_all = depth.signal_all;
-	qp = ibv_create_qp(pd.get(), &init);
+	init.pd = pd.get();
+	init.comp_mask = IBV_QP_INIT_ATTR_PD;
+	if (depth.create_flags) {
+		init.create_flags = depth.create_flags;
+		init.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	}
+	qp = ibv_create_qp_ex(dev.get(), &init);
 	if (!qp)
-		fail_errno("ibv_create_qp");
+		fail_errno("ibv_create_qp_ex");
 	caps = init.cap;
 }
 
@@ -72,10 +79,10 @@ void Qp::to_rtr(const QpLink &link, const QpAddress &peer) const
 	attr.ah_attr.grh.dgid = peer.gid;
 	attr.ah_attr.grh.sgid_index = link.gid_index;
 	attr.ah_attr.grh.hop_limit = 64;
-	if (int err = ibv_modify_qp(qp, &attr,
-				    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-					    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-					    IBV_QP_MIN_RNR_TIMER))
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	if (int err = ibv_modify_qp(qp, &attr, mask))
 		fail_errno("modify to RTR", err);
 }
 
@@ -89,10 +96,11 @@ void Qp::to_rts(const QpLink &link) const
 	attr.retry_cnt = link.retry;
 	attr.rnr_retry = link.rnr_retry;
 	attr.max_rd_atomic = link.rd_atomic;
-	if (int err =
-		    ibv_modify_qp(qp, &attr,
-				  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-					  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC))
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	if (int err = ibv_modify_qp(qp, &attr, mask))
 		fail_errno("modify to RTS", err);
 }
 
@@ -101,6 +109,24 @@ void Qp::connect(const QpLink &link, const QpAddress &peer) const
 	to_init(link);
 	to_rtr(link, peer);
 	to_rts(link);
+}
+
+void Qp::to_datagram(uint32_t qkey, uint32_t psn) const
+{
+	ibv_qp_attr attr = {};
+
+	attr.qp_state = IBV_QPS_INIT;
+	attr.port_num = 1;
+	attr.qkey = qkey;
+	if (int err = ibv_modify_qp(qp, &attr,
+				    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
+		fail_errno("modify to INIT", err);
+	if (int err = try_state(IBV_QPS_RTR))
+		fail_errno("modify to RTR", err);
+	attr.qp_state = IBV_QPS_RTS;
+	attr.sq_psn = psn;
+	if (int err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN))
+		fail_errno("modify to RTS", err);
 }
 
 int Qp::try_state(ibv_qp_state state) const
@@ -172,6 +198,14 @@ Work &Work::atomic(uint64_t addr, uint32_t rkey, uint64_t compare_add, uint64_t 
 Work &Work::imm(uint32_t value)
 {
 	wr.imm_data = htonl(value);
+	return *this;
+}
+
+Work &Work::datagram(ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = qpn;
+	wr.wr.ud.remote_qkey = qkey;
 	return *this;
 }
 

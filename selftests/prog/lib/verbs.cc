@@ -184,7 +184,8 @@ int Mr::deregister()
 {
 	int err = mr ? ibv_dereg_mr(mr) : 0;
 
-	mr = nullptr;
+	if (!err)
+		mr = nullptr;
 	return err;
 }
 

@@ -118,6 +118,9 @@ private:
 struct QpDepth {
 	uint32_t send = 64, recv = 64, send_sge = 4, recv_sge = 4, inline_bytes = 0;
 	bool signal_all = false;
+	ibv_srq *srq = nullptr;
+	ibv_qp_type type = IBV_QPT_RC;
+	uint32_t create_flags = 0;
 };
 
 /* what the peer has to know of a QP */
@@ -157,6 +160,8 @@ public:
 	void to_rtr(const QpLink &link, const QpAddress &peer) const;
 	void to_rts(const QpLink &link) const;
 	void connect(const QpLink &link, const QpAddress &peer) const;
+	/* UD: RESET to RTS */
+	void to_datagram(uint32_t qkey, uint32_t psn) const;
 	/* modify to a state that needs no attributes; 0 or an errno */
 	int try_state(ibv_qp_state state) const;
 	ibv_qp_state state() const;
@@ -183,6 +188,7 @@ public:
 	Work &remote(uint64_t addr, uint32_t rkey);
 	Work &atomic(uint64_t addr, uint32_t rkey, uint64_t compare_add, uint64_t swap = 0);
 	Work &imm(uint32_t value);
+	Work &datagram(ibv_ah *ah, uint32_t qpn, uint32_t qkey);
 	/* 0 or an errno */
 	int try_post(const Qp &qp);
 	void post(const Qp &qp);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * debugfs: skerry/DEVICE/cc_params/ has the parameters of congestion control under
+ * the names that mlx5 made known; beside it are the algorithm, the presets, what
+ * CNPs are paced by, and the rate of each QP. debugfs itself keeps a file's users
+ * and its removal apart.
+ */
+#include "debug.h"
+
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "transport/qp.h"
+
+/* The longest word that can be written */
+#define SKR_DEBUG_WORD	32
+
+static struct dentry *skr_debugfs;
+
+/* One word from user space, without white space around it. */
+static char *skr_debug_word(char buf[SKR_DEBUG_WORD], const char __user *from, size_t count)
+{
+	if (count >= SKR_DEBUG_WORD)
+		return ERR_PTR(-EINVAL);
+	if (copy_from_user(buf, from, count))
+		return ERR_PTR(-EFAULT);
+	buf[count] = '\0';
+	return strim(buf);
+}
+
+/* Files are named after their parameters. */
+static const struct skr_cc_param *skr_debug_param(const struct file *file)
+{
+	const char *name = (const char *)file->f_path.dentry->d_name.name;
+	int i;
+
+	for (i = 0; i < SKR_CC_PARAM_COUNT; i++)
+		if (!strcmp(skr_cc_param_table[i].name, name))
+			return &skr_cc_param_table[i];
+	return NULL;
+}
+
+static int skr_debug_param_show(struct seq_file *seq, void *unused)
+{
+	const struct skr_cc_param *param = skr_debug_param(seq->file);
+	struct skr_dev *dev = seq->private;
+	char text[SKR_CC_PARAM_TEXT];
+
+	skr_cc_param_format(param, skr_cc_param_get(&dev->cc.params, param), text);
+	seq_printf(seq, "%s\n", text);
+	return 0;
+}
+
+static ssize_t skr_debug_param_write(struct file *file, const char __user *from, size_t count,
+				     loff_t *pos)
+{
+	const struct skr_cc_param *param = skr_debug_param(file);
+	struct skr_dev *dev = file_inode(file)->i_private;
+	char buf[SKR_DEBUG_WORD];
+	char *word = skr_debug_word(buf, from, count);
+	u32 value;
+	int err;
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	err = skr_cc_param_parse(param, word, &value);
+	if (!err)
+		err = skr_cc_param_set(&dev->cc.params, param, value);
+	return err ?: count;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_param);
+
+static int skr_debug_algorithm_show(struct seq_file *seq, void *unused)
+{
+	struct skr_dev *dev = seq->private;
+
+	seq_printf(seq, "%s\n", READ_ONCE(dev->cc.ops)->name);
+	return 0;
+}
+
+static ssize_t skr_debug_algorithm_write(struct file *file, const char __user *from,
+					 size_t count, loff_t *pos)
+{
+	struct skr_dev *dev = file_inode(file)->i_private;
+	const struct skr_cc_ops *ops;
+	char buf[SKR_DEBUG_WORD];
+	char *word = skr_debug_word(buf, from, count);
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	ops = skr_cc_find(word);
+	if (!ops)
+		return -EINVAL;
+	WRITE_ONCE(dev->cc.ops, ops);
+	return count;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_algorithm);
+
+/* The names that can be written */
+static int skr_debug_preset_show(struct seq_file *seq, void *unused)
+{
+	int i;
+
+	for (i = 0; i < SKR_CC_PRESETS; i++)
+		seq_printf(seq, "%s\n", skr_cc_preset_names[i]);
+	return 0;
+}
+
+static ssize_t skr_debug_preset_write(struct file *file, const char __user *from, size_t count,
+				      loff_t *pos)
+{
+	struct skr_dev *dev = file_inode(file)->i_private;
+	char buf[SKR_DEBUG_WORD];
+	char *word = skr_debug_word(buf, from, count);
+	int preset;
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	preset = match_string(skr_cc_preset_names, SKR_CC_PRESETS, word);
+	if (preset < 0)
+		return preset;
+	skr_cc_params_preset(&dev->cc.params, preset, READ_ONCE(dev->cc.mbps));
+	return count;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_preset);
+
+static const char *const skr_debug_pacings[] = {
+	[SKR_CNP_PER_QP] = "qp",
+	[SKR_CNP_PER_DEST] = "dest",
+	[SKR_CNP_PER_PORT] = "port",
+};
+
+static int skr_debug_pacing_show(struct seq_file *seq, void *unused)
+{
+	struct skr_dev *dev = seq->private;
+
+	seq_printf(seq, "%s\n", skr_debug_pacings[READ_ONCE(dev->cc.cnp_pacing)]);
+	return 0;
+}
+
+static ssize_t skr_debug_pacing_write(struct file *file, const char __user *from, size_t count,
+				      loff_t *pos)
+{
+	struct skr_dev *dev = file_inode(file)->i_private;
+	char buf[SKR_DEBUG_WORD];
+	char *word = skr_debug_word(buf, from, count);
+	int pacing;
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	pacing = match_string(skr_debug_pacings, ARRAY_SIZE(skr_debug_pacings), word);
+	if (pacing < 0)
+		return pacing;
+	WRITE_ONCE(dev->cc.cnp_pacing, pacing);
+	return count;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_pacing);
+
+static void skr_debug_flow(struct skr_qp *qp, void *arg)
+{
+	struct skr_cc_view view = {};
+	struct seq_file *seq = arg;
+	bool connected;
+
+	spin_lock_bh(&qp->lock);
+	connected = qp->flow.cc.ops;
+	if (connected)
+		skr_cc_show(&qp->flow.cc, ktime_get_ns(), &view);
+	spin_unlock_bh(&qp->lock);
+	if (connected)
+		seq_printf(seq, "%#x %llu %llu %u %s\n", qp->qpn, view.rate, view.target,
+			   view.alpha, view.stage);
+}
+
+/* A line for each connected QP */
+static int skr_debug_flows_show(struct seq_file *seq, void *unused)
+{
+	seq_puts(seq, "# qpn rate(B/s) target(B/s) alpha(1/1024) stage\n");
+	skr_qp_for_each(seq->private, skr_debug_flow, seq);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(skr_debug_flows);
+
+void skr_debug_init(void)
+{
+	skr_debugfs = debugfs_create_dir("skerry", NULL);
+}
+
+void skr_debug_exit(void)
+{
+	debugfs_remove(skr_debugfs);
+}
+
+void skr_debug_add(struct skr_dev *dev)
+{
+	struct dentry *dir, *params;
+	int i;
+
+	dir = debugfs_create_dir(dev_name(&dev->ibdev.dev), skr_debugfs);
+	params = debugfs_create_dir("cc_params", dir);
+	for (i = 0; i < SKR_CC_PARAM_COUNT; i++)
+		debugfs_create_file(skr_cc_param_table[i].name, 0644, params, dev,
+				    &skr_debug_param_fops);
+	debugfs_create_file("cc", 0644, dir, dev, &skr_debug_algorithm_fops);
+	debugfs_create_file("cc_preset", 0644, dir, dev, &skr_debug_preset_fops);
+	debugfs_create_file("cnp_pacing", 0644, dir, dev, &skr_debug_pacing_fops);
+	debugfs_create_file("cc_flows", 0444, dir, dev, &skr_debug_flows_fops);
+	dev->cc.dir = dir;
+}
+
+void skr_debug_remove(struct skr_dev *dev)
+{
+	debugfs_remove(dev->cc.dir);
+}

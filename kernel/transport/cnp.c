@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The notification point: a packet that met congestion is answered with a CNP to
+ * its sender (annex A17, CA17-44), and CNPs that come in go to the flow.
+ */
+#include "qp.h"
+
+#include <linux/jhash.h>
+#include <net/inet_ecn.h>
+
+#include "../net/rocev2.h"
+
+/* Reserved bytes behind the BTH */
+#define SKR_CNP_RESERVED	16
+
+/* Is it time for a CNP again? If so, this one is taken to be sent. */
+static bool skr_cnp_due(atomic64_t *last, u64 now, u64 distance)
+{
+	u64 before = atomic64_read(last);
+
+	return now - before >= distance && atomic64_cmpxchg(last, before, now) == before;
+}
+
+static bool skr_cnp_take_turn(struct skr_qp *qp)
+{
+	struct skr_congestion *cc = &qp->dev->cc;
+	u64 distance = READ_ONCE(cc->params.np_min_time_between_cnps) * SKR_CC_NS_PER_US;
+	u64 now = ktime_get_ns();
+	u32 hash;
+
+	switch (READ_ONCE(cc->cnp_pacing)) {
+	case SKR_CNP_PER_PORT:
+		return skr_cnp_due(&cc->cnp_sent[0], now, distance);
+	case SKR_CNP_PER_DEST:
+		hash = jhash2(qp->av.daddr.s6_addr32, 4, 0);
+		return skr_cnp_due(&cc->cnp_sent[hash % SKR_CNP_DESTS], now, distance);
+	default:
+		if (now - qp->flow.cnp_sent < distance)
+			return false;
+		qp->flow.cnp_sent = now;
+		return true;
+	}
+}
+
+static void skr_cnp_send(struct skr_qp *qp)
+{
+	const struct skr_cc_params *params = &qp->dev->cc.params;
+	struct skr_pkt pkt = {
+		.opcode = SKR_OPCODE_CNP,
+		.becn = 1,
+		.payload_bytes = SKR_CNP_RESERVED,
+	};
+	struct skr_av *av = &qp->av;
+	u8 tclass = av->tclass, prio = av->prio;
+	struct sk_buff *skb;
+	void *payload;
+
+	skb = skr_send_alloc(qp, &pkt, &payload);
+	if (!skb)
+		return;
+	memset(payload, 0, SKR_CNP_RESERVED);
+	/* the QP's way, in a class of its own */
+	av->tclass = READ_ONCE(params->np_cnp_dscp) << 2;
+	if (!READ_ONCE(params->np_cnp_prio_mode))
+		av->prio = READ_ONCE(params->np_cnp_prio);
+	if (!skr_send(qp, skb, &pkt))
+		skr_count(qp->dev, SKR_CNT_NP_CNP_SENT);
+	av->tclass = tclass;
+	av->prio = prio;
+}
+
+/* Does this packet belong to what can be slowed down? */
+static bool skr_cnp_wanted(const struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	if (qp->trans == SKR_TRANS_UD || pkt->opcode == SKR_OPCODE_CNP)
+		return false;
+	/* the one response with data in it is a READ's */
+	return !(pkt->flags & SKR_IS_RESPONSE) || pkt->flags & SKR_IS_READ;
+}
+
+void skr_cnp_look(struct skr_qp *qp, const struct sk_buff *skb, const struct skr_pkt *pkt)
+{
+	lockdep_assert_held(&qp->lock);
+	if (skr_rx_cb((struct sk_buff *)skb)->ecn != INET_ECN_CE)
+		return;
+	skr_count(qp->dev, SKR_CNT_NP_ECN_MARKED);
+	if (skr_cnp_wanted(qp, pkt) && qp->flow.cc.ops->marks && skr_cnp_take_turn(qp))
+		skr_cnp_send(qp);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Shared receive queues.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "skerry.h"
+
+static size_t recv_entry(uint32_t max_sge)
+{
+	return sizeof(struct skerry_recv_wqe) +
+	       max_sge * sizeof(struct skerry_sge);
+}
+
+struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
+				  struct ibv_srq_init_attr *attr)
+{
+	struct uskerry_create_srq_resp resp = {};
+	struct ibv_create_srq cmd = {};
+	struct skerry_srq *srq;
+	int ret;
+
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+
+	ret = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
+				 &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		goto err_free;
+
+	ret = skerry_map_ring(pd->context, &srq->rq.ring, &resp.ring,
+			      recv_entry(attr->attr.max_sge));
+	if (!ret && !srq->rq.ring.hdr)
+		ret = EINVAL;
+	if (ret)
+		goto err_destroy;
+
+	srq->rq.cap = (struct skerry_wq_cap) {
+		.max_wr = attr->attr.max_wr,
+		.max_sge = attr->attr.max_sge,
+	};
+	pthread_spin_init(&srq->rq.lock, PTHREAD_PROCESS_PRIVATE);
+	return &srq->vsrq.srq;
+
+err_destroy:
+	ibv_cmd_destroy_srq(&srq->vsrq.srq);
+err_free:
+	free(srq);
+	errno = ret;
+	return NULL;
+}
+
+/*
+ * The kernel has moved to a new ring; go on there at the same index. Without
+ * it nothing can be posted any more.
+ */
+static int change_ring(struct skerry_srq *srq,
+		       const struct skerry_ring_info *info, uint32_t max_wr)
+{
+	struct skerry_ring old = srq->rq.ring;
+	int ret;
+
+	srq->rq.ring.hdr = NULL;
+	ret = skerry_map_ring(srq->vsrq.srq.context, &srq->rq.ring, info,
+			      recv_entry(srq->rq.cap.max_sge));
+	if (!ret && !srq->rq.ring.hdr)
+		ret = EINVAL;
+	if (!ret) {
+		srq->rq.ring.index = old.index;
+		srq->rq.cap.max_wr = max_wr;
+	}
+	skerry_unmap_ring(&old);
+	return ret;
+}
+
+int skerry_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		      int attr_mask)
+{
+	struct skerry_srq *srq = to_ssrq(ibsrq);
+	struct skerry_ring_info info = {};
+	struct uskerry_modify_srq cmd = {
+		.ring_info_addr = (uintptr_t)&info,
+	};
+	int ret;
+
+	/* Nobody may post while the kernel changes the ring */
+	pthread_spin_lock(&srq->rq.lock);
+	ret = ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd.ibv_cmd,
+				 sizeof(cmd));
+	if (!ret && (attr_mask & IBV_SRQ_MAX_WR))
+		ret = change_ring(srq, &info, attr->max_wr);
+	pthread_spin_unlock(&srq->rq.lock);
+	return ret;
+}
+
+int skerry_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
+{
+	struct ibv_query_srq cmd = {};
+
+	return ibv_cmd_query_srq(ibsrq, attr, &cmd, sizeof(cmd));
+}
+
+int skerry_destroy_srq(struct ibv_srq *ibsrq)
+{
+	struct skerry_srq *srq = to_ssrq(ibsrq);
+	int ret;
+
+	ret = ibv_cmd_destroy_srq(ibsrq);
+	if (ret)
+		return ret;
+
+	skerry_unmap_ring(&srq->rq.ring);
+	pthread_spin_destroy(&srq->rq.lock);
+	free(srq);
+	return 0;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Connections by rdma_cm, one after the other: connect, one WRITE, disconnect.
+ * --listen is the side that is written to; --connect ADDRESS makes --cycles
+ * connections, each with a value of its own, which the listener reports back
+ * by ending with an error if it did not come.
+ */
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "lib/fail.hh"
+#include "lib/options.hh"
+#include "lib/verbs.hh"
+
+using namespace st;
+
+namespace
+{
+
+const char PORT[] = "7476";
+constexpr uint64_t MAGIC = 0x5ce9e5c0ffee0000;
+
+/* where to write to: private data of the acceptance */
+struct Target {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+struct Unlink {
+	void operator()(rdma_cm_id *id) const { rdma_destroy_ep(id); }
+	void operator()(rdma_addrinfo *info) const { rdma_freeaddrinfo(info); }
+	void operator()(ibv_mr *mr) const { rdma_dereg_mr(mr); }
+};
+template <typename T> using Owned = std::unique_ptr<T, Unlink>;
+
+Owned<rdma_cm_id> endpoint(const char *address, bool passive)
+{
+	rdma_addrinfo hints = {}, *info;
+	ibv_qp_init_attr init = {};
+	rdma_cm_id *id;
+
+	hints.ai_port_space = RDMA_PS_TCP;
+	hints.ai_flags = passive ? RAI_PASSIVE : 0;
+	if (rdma_getaddrinfo(address, PORT, &hints, &info))
+		fail_errno("rdma_getaddrinfo");
+	Owned<rdma_addrinfo> owner(info);
+	init.cap = { 4, 4, 1, 1, 16 };
+	init.sq_sig_all = 1;
+	if (rdma_create_ep(&id, info, nullptr, &init))
+		fail_errno("rdma_create_ep");
+	return Owned<rdma_cm_id>(id);
+}
+
+/* the next event of a connection */
+void expect_event(rdma_cm_id *id, rdma_cm_event_type type)
+{
+	rdma_cm_event *event;
+
+	if (rdma_get_cm_event(id->channel, &event))
+		fail_errno("rdma_get_cm_event");
+	auto got = event->event;
+	rdma_ack_cm_event(event);
+	if (got != type)
+		fail("%s instead of %s", rdma_event_str(got), rdma_event_str(type));
+}
+
+void serve(rdma_cm_id *listener, uint64_t n)
+{
+	volatile uint64_t word = 0;
+	rdma_conn_param param = {};
+	Target target;
+	rdma_cm_id *id;
+
+	if (rdma_get_request(listener, &id))
+		fail_errno("rdma_get_request");
+	Owned<rdma_cm_id> owner(id);
+	Owned<ibv_mr> mr(rdma_reg_write(id, const_cast<uint64_t *>(&word), sizeof(word)));
+	if (!mr)
+		fail_errno("rdma_reg_write");
+	target = { reinterpret_cast<uint64_t>(&word), mr->rkey };
+	param.private_data = &target;
+	param.private_data_len = sizeof(target);
+	param.responder_resources = param.initiator_depth = 1;
+	if (rdma_accept(id, &param))
+		fail_errno("rdma_accept");
+	/* letting the end point go answers: to disconnect it, too, would wait
+	 * for the end of its time-wait state */
+	expect_event(id, RDMA_CM_EVENT_DISCONNECTED);
+	if (word != MAGIC + n)
+		fail("cycle %llu: %#llx was written", static_cast<unsigned long long>(n),
+		     static_cast<unsigned long long>(word));
+}
+
+void write_once(const char *address, uint64_t n)
+{
+	auto id = endpoint(address, false);
+	rdma_conn_param param = {};
+	uint64_t word = MAGIC + n;
+	Target target;
+	ibv_wc wc;
+
+	param.responder_resources = param.initiator_depth = 1;
+	param.retry_count = param.rnr_retry_count = 7;
+	if (rdma_connect(id.get(), &param))
+		fail_errno(format("cycle %llu: rdma_connect, status %d",
+				  static_cast<unsigned long long>(n),
+				  id->event ? id->event->status : 0));
+	if (id->event->param.conn.private_data_len < sizeof(target))
+		fail("no private data");
+	std::memcpy(&target, id->event->param.conn.private_data, sizeof(target));
+	if (rdma_post_write(id.get(), nullptr, &word, sizeof(word), nullptr, IBV_SEND_INLINE,
+			    target.addr, target.rkey))
+		fail_errno("rdma_post_write");
+	if (rdma_get_send_comp(id.get(), &wc) != 1 || wc.status)
+		fail("WRITE: %s", ibv_wc_status_str(wc.status));
+	if (rdma_disconnect(id.get()))
+		fail_errno("rdma_disconnect");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		Options opt(argc, argv);
+		uint64_t cycles = opt.number("cycles", 200);
+		auto address = opt.text("connect", "");
+		auto own = opt.text("listen", "");
+
+		opt.done();
+		if (!own.empty()) {
+			auto listener = endpoint(own.c_str(), true);
+			if (rdma_listen(listener.get(), 16))
+				fail_errno("rdma_listen");
+			std::printf("listening\n");
+			std::fflush(stdout);
+			for (uint64_t n = 0; n < cycles; n++)
+				serve(listener.get(), n);
+		} else {
+			for (uint64_t n = 0; n < cycles; n++)
+				write_once(address.c_str(), n);
+		}
+	} catch (const std::exception &e) {
+		std::fprintf(stderr, "%s\n", e.what());
+		return 1;
+	}
+	return 0;
+}
