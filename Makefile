@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 
 # Variables that the targets understand, handed on through sudo
-PASS := $(foreach v,KERNEL T LINK SKERRY_BUILD KVER DESTDIR,$(if $($(v)),$(v)='$($(v))'))
+PASS := $(foreach v,KERNEL LANE T LINK SKERRY_BUILD KVER DESTDIR,$(if $($(v)),$(v)='$($(v))'))
 RUN := $(if $(filter 0,$(shell id -u)),env,sudo env) $(PASS)
 
 help:
 	@echo 'make demo        two hosts talk RDMA through skerry, in a virtual machine'
-	@echo 'make test        unit tests, static checks, all selftests on both kernels'
+	@echo 'make test        unit tests, static checks, all selftests on both kernels and in'
+	@echo '                 the lane kasan: User-mode Linux with KASAN and UBSAN'
 	@echo '                 T="GLOB..."      only these: unit, check/NAME, FOLDER/NAME'
 	@echo '                 KERNEL=6.12|7.3  only this kernel (demo: 7.3 if not given)'
+	@echo '                 LANE=kasan       only the selftests, only in this lane'
+	@echo '                 LANE=lockdep     likewise: QEMU with lockdep and kmemleak, slow'
 	@echo 'make check       static checks only'
 	@echo 'make unit        unit tests only'
 	@echo 'make selftests   selftests in the guests only'
 	@echo 'make sim         simulate congestion control: long tests, tables and pictures'
-	@echo 'make qemu        a shell in the guest'
-	@echo 'make modules     build the module for the guest kernels'
+	@echo 'make qemu        a shell in the guest; with LANE=kasan, in that lane'
+	@echo 'make modules     build the module for the guest kernels, or LANE'
 	@echo 'make provider    build the provider for the guest'
 	@echo 'make install     module and provider for this machine'
 	@echo 'make uninstall   take them out again'

@@ -18,20 +18,31 @@ LOG=$BUILD/log
 STAMP=$BUILD/stamp
 mkdir -p "$LOG" "$STAMP"
 
-# What the guest runs. KERNEL chooses one, empty means both.
+# What the guest runs. KERNEL chooses one, empty means both. A lane is a kernel of
+# its own that looks for faults; LANE chooses one and leaves the others out.
 ALL_KERNELS="6.12 7.3"
+ALL_LANES="kasan lockdep"
 KERNEL=${KERNEL:-}
+LANE=${LANE:-}
+# What runs if nothing is chosen: these besides
+DEFAULT_LANES="kasan"
+# Lanes are built from this package.
+export KERNEL_SOURCE=linux-source-7.3
 # Link type under test. LINK=rxe runs the lab on the kernel's own soft RoCE,
 # without building module and provider: for work on the lab itself.
 LINK=${LINK:-skerry}
-
-export SKERRY_BUILD=$BUILD KERNEL LINK
 
 die()
 {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
+
+if [ "$KERNEL" = uml ]; then
+	KERNEL='' LANE=kasan
+fi
+[ -z "$KERNEL" ] || [ -z "$LANE" ] || die "KERNEL=$KERNEL and LANE=$LANE: only one of them"
+export SKERRY_BUILD=$BUILD KERNEL LANE LINK
 
 [ "$(uname -m)" = x86_64 ] || die "the lab runs on x86-64 only"
 
@@ -41,24 +52,70 @@ need_root()
 	[ "$(id -u)" = 0 ] || die "must run as root: use make, which calls sudo where needed"
 }
 
-# chosen_kernels - the kernels to build for and boot, one a line
-chosen_kernels()
+# chosen_of ALL CHOICE - the words of ALL, or CHOICE, which must be one of them
+chosen_of()
 {
-	local k found=
+	local word
 
-	for k in $ALL_KERNELS; do
-		if [ -z "$KERNEL" ] || [ "$KERNEL" = "$k" ]; then
-			echo "$k"
-			found=1
-		fi
+	# shellcheck disable=SC2086 # a list
+	set -- "$2" $1
+	[ -n "$1" ] || { shift; printf '%s\n' "$@"; return; }
+	for word in "${@:2}"; do
+		[ "$word" != "$1" ] || { echo "$word"; return; }
 	done
-	[ -n "$found" ] || die "KERNEL=$KERNEL is none of: $ALL_KERNELS"
+	die "$1 is none of: ${*:2}"
 }
 
-# kernel_release SHORT - full name of an installed guest kernel (uname -r)
+# chosen_kernels - the distribution's kernels to build for and boot, one a line
+chosen_kernels()
+{
+	[ -n "$LANE" ] || chosen_of "$ALL_KERNELS" "$KERNEL"
+}
+
+# chosen_lanes - the lanes likewise
+chosen_lanes()
+{
+	if [ -n "$LANE" ]; then
+		chosen_of "$ALL_LANES" "$LANE"
+	elif [ -z "$KERNEL" ]; then
+		chosen_of "$DEFAULT_LANES" ""
+	fi
+}
+
+# is_lane NAME - is this the name of a lane?
+is_lane()
+{
+	case " $ALL_LANES " in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+# lane_arch LANE - what its kernel is built as
+lane_arch()
+{
+	case $1 in
+	kasan) echo um ;;
+	*) echo x86 ;;
+	esac
+}
+
+# boot_script NAME - what boots that kernel or lane
+boot_script()
+{
+	if is_lane "$1" && [ "$(lane_arch "$1")" = um ]; then
+		echo "$TOP/selftests/uml/boot.sh"
+	else
+		echo "$TOP/selftests/qemu/boot.sh"
+	fi
+}
+
+# kernel_release SHORT - full name of a guest kernel (uname -r), of a lane's too
 kernel_release()
 {
-	cat "$BUILD/kernel-$1"
+	if is_lane "$1"; then
+		cat "$BUILD/lane/$1/boot/release"
+	else
+		cat "$BUILD/kernel-$1"
+	fi
 }
 
 # lock_build - one run at a time in a build directory; children inherit it
@@ -128,13 +185,16 @@ stamp()
 	printf '%s\n' "$2" > "$STAMP/$1"
 }
 
-# in_root CMD... - run CMD in the guest root. Its /proc lives in a mount
-# namespace of its own, so that it is gone on every way out, and a PID
-# namespace takes everything that CMD started with it.
+# in_root CMD... - run CMD in the guest root. Its /proc, and the build directory
+# as /mnt, live in a mount namespace of their own, so that they are gone on every
+# way out, and a PID namespace takes everything that CMD started with it.
 in_root()
 {
-	unshare --mount --pid --fork --kill-child --mount-proc="$ROOT/proc" \
-		chroot "$ROOT" /usr/bin/env -i \
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare --mount --pid --fork --kill-child --mount-proc="$ROOT/proc" sh -c '
+		mount --bind "$1" "$2/mnt" || exit
+		shift
+		exec chroot "$@"' sh "$BUILD" "$ROOT" /usr/bin/env -i \
 		HOME=/root TERM=dumb LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }

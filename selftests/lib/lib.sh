@@ -11,6 +11,9 @@ LINK=${LINK:-skerry}
 SELFTESTS=${SELFTESTS:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
 PROG=${PROG:-$SELFTESTS/../bin}
 export LINK SELFTESTS PROG
+# how much slower than others this kernel is: that much longer things may take,
+# and that much less traffic there is
+SLOW=${SLOW:-1}
 
 # the two hosts; an empty name is the first namespace
 NS_A=skA NS_B=skB NS_M=skM
@@ -183,7 +186,7 @@ negate()
 # wait_until SECONDS COMMAND... - until it succeeds; fails if it does not
 wait_until()
 {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	local end=$((${EPOCHREALTIME/./} + $1 * SLOW * 1000000))
 
 	shift
 	until "$@" > /dev/null 2>&1; do
@@ -568,11 +571,40 @@ in_host()
 	[ -z "$1" ] || _in=(ip netns exec "$1")
 }
 
+# scaled N - that many messages, on a slow kernel fewer, but never below 20
+scaled()
+{
+	if [ "$1" -gt $((20 * SLOW)) ]; then
+		echo $(($1 / SLOW))
+	elif [ "$1" -gt 20 ]; then
+		echo 20
+	else
+		echo "$1"
+	fi
+}
+
+# scale ARGUMENT... - set _scaled to them, with -n N and --count=N scaled
+scale()
+{
+	_scaled=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--count=*) _scaled+=("--count=$(scaled "${1#*=}")") ;;
+		-n)
+			_scaled+=(-n "$(scaled "$2")")
+			shift
+			;;
+		*) _scaled+=("$1") ;;
+		esac
+		shift
+	done
+}
+
 # pair SECONDS PORT SERVER... -- CLIENT... - the server in A, the client in B
 # once A listens on the TCP port; both have to end well within that time
 pair()
 {
-	local limit=$1 port=$2 server=() pid status client
+	local limit=$(($1 * SLOW)) port=$2 server=() pid status client
 
 	shift 2
 	while [ "$1" != -- ]; do
@@ -614,9 +646,11 @@ pingpong()
 # pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts
 pingpong_over()
 {
-	local program=ibv_$1_pingpong kind=$2 a b
+	local program=ibv_$1_pingpong kind=$2 a b _scaled
 
 	shift 2
+	scale "$@"
+	set -- "${_scaled[@]}"
 	a=$(gid_index "$NS_A" $SK_A "$kind")
 	b=$(gid_index "$NS_B" $SK_B "$kind")
 	if [ -z "$a" ] || [ -z "$b" ]; then
@@ -630,9 +664,11 @@ pingpong_over()
 # perftest PROGRAM KIND [ARGS...] - one of perftest's programs between the hosts
 perftest()
 {
-	local program=$1 kind=$2 a b
+	local program=$1 kind=$2 a b _scaled
 
 	shift 2
+	scale "$@"
+	set -- "${_scaled[@]}"
 	a=$(gid_index "$NS_A" $SK_A "$kind")
 	b=$(gid_index "$NS_B" $SK_B "$kind")
 	if [ -z "$a" ] || [ -z "$b" ]; then
@@ -646,10 +682,11 @@ perftest()
 # traffic KIND [ARGS...] - our own traffic test; ARGS are the client's
 traffic()
 {
-	local kind=$1 both=() client=() arg
+	local kind=$1 both=() client=() arg _scaled
 
 	shift
-	for arg; do
+	scale "$@"
+	for arg in "${_scaled[@]}"; do
 		case $arg in
 		--events | --depth=* | --recv-depth=* | --sges=* | --inline=* | --stall=*)
 			both+=("$arg") ;;

@@ -3,20 +3,30 @@
 #
 # Boot a guest once and wait for its end.
 # Usage: boot.sh KERNEL PAYLOAD DIR [--shell]
-#	KERNEL	6.12 or 7.3, as in build/boot/
+#	KERNEL	6.12 or 7.3, as in build/boot/, or a lane, as in build/lane/
 #	PAYLOAD	tar archive to unpack over the root (see scripts/payload)
 #	DIR	gets console.log and verdict
 # Exit status: 0 if the guest came to its orderly end.
 
 . "$(dirname "$0")/../../scripts/common.sh"
+. "$TOP/scripts/watch.sh"
 need_root
 
 k=$1 payload=$2 dir=$3 shell=${4:-}
-BOOT_LIMIT=240	# seconds without a word from a booting guest
-SLACK=90	# seconds that a test may take beyond its own time-out
 
 command_line="root=/dev/vda panic=-1 oops=panic panic_on_warn=1 kfence.sample_interval=100"
 command_line+=" loglevel=5 console=ttyS0 net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60"
+
+if is_lane "$k"; then
+	kernel=$BUILD/lane/$k/boot/kernel
+	initrd=$BUILD/boot/initrd-lane
+	# on the default machine, without drivers for it, ACPI and then the disk fail
+	machine=(-machine q35)
+else
+	kernel=$BUILD/boot/vmlinuz-$k
+	initrd=$BUILD/boot/initrd-$k
+	machine=()
+fi
 
 # limited SECONDS CMD... - timeout(1) for a function
 limited()
@@ -42,7 +52,7 @@ accelerator()
 	if [ ! -f "$verdict" ] || [ "$(head -n 1 "$verdict")" != "$key" ]; then
 		if [ -w /dev/kvm ] && limited 20 exec_qemu -accel kvm -cpu host \
 			-smp 2 -m 1024 -nodefaults -display none -no-reboot -nic none \
-			-kernel "$BUILD/boot/vmlinuz-$k" -initrd "$BUILD/boot/initrd-$k" \
+			-kernel "$kernel" -initrd "$initrd" \
 			-serial "file:$LOG/kvm-probe.log" < /dev/null > /dev/null 2>&1 \
 			-append "console=ttyS0 panic=-1 quiet skerry.probe" &&
 			grep -q 'skerry: this kernel boots' "$LOG/kvm-probe.log"; then
@@ -54,30 +64,17 @@ accelerator()
 	sed -n 2p "$verdict"
 }
 
-# quiet_limit - how long the guest may say nothing now
-quiet_limit()
-{
-	local begun
-
-	begun=$(grep -a '^@begin ' "$dir/verdict" 2> /dev/null | tail -n 1 | cut -d' ' -f3)
-	if [ -n "$begun" ]; then
-		echo $((begun + SLACK))
-	else
-		echo $BOOT_LIMIT
-	fi
-}
-
 mkdir -p "$dir"
 : > "$dir/verdict"
 : > "$dir/console.log"
 
-machine=(-name "skerry-$k" -smp 2 -m 4096 -nodefaults -display none -no-reboot -nic none)
+machine+=(-name "skerry-$k" -smp 2 -m 4096 -nodefaults -display none -no-reboot -nic none)
 if [ "$(accelerator)" = kvm ]; then
 	machine+=(-accel kvm -cpu host)
 else
 	machine+=(-accel "tcg,thread=multi" -cpu max)
 fi
-machine+=(-kernel "$BUILD/boot/vmlinuz-$k" -initrd "$BUILD/boot/initrd-$k"
+machine+=(-kernel "$kernel" -initrd "$initrd"
 	-drive "file=$BUILD/image.ext4,if=virtio,format=raw,snapshot=on"
 	-drive "file=$payload,if=virtio,format=raw,readonly=on"
 	-device virtio-serial-pci -chardev "file,id=verdict,path=$dir/verdict"
@@ -93,18 +90,6 @@ exec_qemu "${machine[@]}" -serial "file:$dir/console.log" \
 guest=$!
 trap 'kill -9 $guest 2> /dev/null || true' EXIT
 
-said=-1 since=$SECONDS
-while kill -0 $guest 2> /dev/null; do
-	sleep 1
-	now=$(stat -c %s "$dir/verdict")
-	if [ "$now" != "$said" ]; then
-		said=$now
-		since=$SECONDS
-	elif [ $((SECONDS - since)) -gt "$(quiet_limit)" ]; then
-		echo "# silent for $((SECONDS - since)) s: switched off by the host" >> "$dir/verdict"
-		kill -9 $guest
-	fi
-done
-wait $guest || true
+watch_guest $guest
 cat "$dir/qemu.log" >&2
 grep -q '^@done' "$dir/verdict"

@@ -9,6 +9,8 @@
 
 SELFTESTS=/skerry/selftests
 CGROUP=/sys/fs/cgroup/test
+KMEMLEAK=/sys/kernel/debug/kmemleak
+leaks=''
 TROUBLE='WARNING:|BUG:|Oops|Call Trace:|refcount_t:|KASAN|KFENCE|UBSAN|kmemleak'
 TROUBLE+='|unregister_netdevice: waiting for|soft lockup|rcu.*stall|blocked for more than'
 TROUBLE+='|general protection fault|unhandled|use-after-free|list_(add|del) corruption'
@@ -78,7 +80,7 @@ run_one()
 	local name=$1 path=$SELFTESTS/$1 limit status start=$SECONDS
 
 	limit=$(sed -n '1,20s/^# timeout: *\([0-9]*\) *$/\1/p' "$path" | head -n 1)
-	limit=${limit:-$default_timeout}
+	limit=$((${limit:-$default_timeout} * SLOW))
 	echo "@begin $name $limit" >&3
 	dmesg -C
 	rm -f /run/test.out /run/test.err
@@ -111,18 +113,46 @@ run_one()
 	echo "@end $name $status $((SECONDS - start))" >&3
 }
 
+# at_end NAME SECONDS TEXT COMMAND... - what is to hold after all tests, as a
+# test of its own
+at_end()
+{
+	local name=$1 result=ok start=$SECONDS
+
+	echo "@begin $name $2" >&3
+	dmesg -C
+	"${@:4}" > /run/at_end 2>&1 || result="not ok"
+	sed 's/^/# /' /run/at_end >&3
+	printf '%s 1 - %s\n1..1\n' "$result" "$3" >&3
+	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
+		fault "kernel log: $(head -n 1 /run/trouble)"
+		dmesg | tail -n 60 | sed 's/^/# /' >&3
+	fi
+	echo "@end $name 0 $((SECONDS - start))" >&3
+}
+
+# no_leaks - kmemleak finds nothing that was allocated since the tests began
+no_leaks()
+{
+	# what is younger than five seconds it does not report; and what one scan
+	# finds may have been on its way from one list to another
+	sleep 6
+	echo scan > $KMEMLEAK
+	echo scan > $KMEMLEAK
+	cat $KMEMLEAK
+	[ -z "$(cat $KMEMLEAK)" ]
+}
+
+# it was switched off if it ran out of memory, or is not there
+[ -w $KMEMLEAK ] && { echo scan && echo clear; } 2> /dev/null > $KMEMLEAK && leaks=watched
+
 while read -r test; do
 	run_one "$test"
 done < /skerry/tests
 
 if [ "${LINK:-}" = skerry ] && [ -d /sys/module/skerry ]; then
-	name=unload
-	echo "@begin unload 60" >&3
-	if modprobe -r skerry; then
-		echo "ok 1 - skerry unloads after all tests" >&3
-	else
-		echo "not ok 1 - skerry unloads after all tests" >&3
-	fi
-	echo "1..1" >&3
-	echo "@end unload 0 0" >&3
+	at_end unload 60 "skerry unloads after all tests" modprobe -r skerry
+fi
+if [ -n "$leaks" ]; then
+	at_end kmemleak 300 "no memory has been left behind" no_leaks
 fi

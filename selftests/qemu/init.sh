@@ -3,8 +3,9 @@
 #
 # PID 1 of the guest, once its disk is mounted and the payload unpacked: sets
 # the machine up, runs the phase that the host asked for and switches it off.
-# What it has to say to the host goes through a virtio port of its own, open
-# as descriptor 3, so that the console can say what it likes.
+# What it has to say to the host goes through a virtio port of its own (in
+# User-mode Linux a serial line), open as descriptor 3, so that the console can
+# say what it likes.
 
 export PATH=/skerry/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8
 HERE=/skerry/selftests/qemu
@@ -37,6 +38,10 @@ for port in /sys/class/virtio-ports/*; do
 		exec 3> "/dev/${port##*/}"
 	fi
 done
+if grep -q '^vendor_id.*User Mode Linux' /proc/cpuinfo; then
+	stty -F /dev/ttyS0 raw
+	exec 3> /dev/ttyS0
+fi
 : >&3 || { echo "skerry: no verdict port"; exit 1; }
 
 # A warning or an oops panics already (command line); so does what hangs.
@@ -58,9 +63,9 @@ udevadm settle --timeout=30
 # as rdma-core's service does where systemd runs, when the first device appears
 modprobe -a ib_uverbs ib_umad rdma_ucm
 
-# What this boot is for: PHASE, LINK, TESTS
+# What this boot is for: PHASE, LINK, SLOW
 . /skerry/run.env
-export LINK
+export LINK SLOW
 
 read -r up _ < /proc/uptime
 echo "@boot $(uname -r) $up" >&3
