@@ -411,8 +411,7 @@ struct Heap {
 			heap->wrong++;
 		if (heap->use_default)
 			return IBV_ALLOCATOR_USE_DEFAULT;
-		if (heap->refuse ||
-		    posix_memalign(&ptr, std::max(alignment, sizeof(ptr)), size))
+		if (heap->refuse || posix_memalign(&ptr, std::max(alignment, sizeof(ptr)), size))
 			return nullptr;
 		memset(ptr, 0xa5, size);
 		heap->live[ptr] = type;

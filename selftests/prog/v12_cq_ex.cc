@@ -18,7 +18,8 @@ using namespace st;
 namespace
 {
 
-constexpr uint64_t FIELDS = uint64_t{ IBV_WC_STANDARD_FLAGS } | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+constexpr uint64_t FIELDS = uint64_t{ IBV_WC_STANDARD_FLAGS } |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
 ibv_cq_ex *create(const Device &dev, uint32_t cqe, uint64_t fields, uint32_t flags = 0)

@@ -74,8 +74,7 @@ void resize(const Cq &cq, int cqe, int wanted = 0)
 	const int ret = ibv_resize_cq(cq.get(), cqe);
 
 	if (ret != wanted)
-		fail("ibv_resize_cq to %d: %s instead of %s", cqe, strerror(ret),
-		     strerror(wanted));
+		fail("ibv_resize_cq to %d: %s instead of %s", cqe, strerror(ret), strerror(wanted));
 	if (!ret && cq.get()->cqe < cqe)
 		fail("%d entries instead of %d", cq.get()->cqe, cqe);
 	if (ret && cq.get()->cqe != before)
@@ -442,11 +441,8 @@ void overrun(Bench &bench)
 		if (qp->state() != IBV_QPS_ERR)
 			fail("a QP of the queue is in state %d", qp->state());
 	if (other.state() != IBV_QPS_RTS || fresh.state() != IBV_QPS_RESET)
-		fail("another QP is in state %d, one in RESET in %d", other.state(),
-		     fresh.state());
-	Work(5, IBV_WR_RDMA_WRITE, { mr_a.sge(0, 8) })
-		.remote(mr_b.addr(), mr_b.rkey())
-		.post(other);
+		fail("another QP is in state %d, one in RESET in %d", other.state(), fresh.state());
+	Work(5, IBV_WR_RDMA_WRITE, { mr_a.sge(0, 8) }).remote(mr_b.addr(), mr_b.rkey()).post(other);
 	large.expect(5, IBV_WC_SUCCESS);
 	/* what was in it can be had */
 	small.expect(0, IBV_WC_SUCCESS);

@@ -5,7 +5,6 @@
  * errno that the manual pages name, with the work request that is to blame.
  */
 
-
 #include <array>
 #include <cstring>
 #include <functional>
@@ -26,10 +25,10 @@ void identity(Bench &bench)
 	if (attr.phys_port_cnt != 1 || !strlen(attr.fw_ver))
 		fail("%d ports, version '%s'", attr.phys_port_cnt, attr.fw_ver);
 	/* what a software device on Ethernet cannot have */
-	constexpr unsigned int NEVER =
-		IBV_DEVICE_AUTO_PATH_MIG | IBV_DEVICE_CHANGE_PHY_PORT |
-		IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SHUTDOWN_PORT |
-		IBV_DEVICE_INIT_TYPE | IBV_DEVICE_RAW_MULTI | IBV_DEVICE_UD_IP_CSUM;
+	constexpr unsigned int NEVER = IBV_DEVICE_AUTO_PATH_MIG | IBV_DEVICE_CHANGE_PHY_PORT |
+				       IBV_DEVICE_UD_AV_PORT_ENFORCE | IBV_DEVICE_SHUTDOWN_PORT |
+				       IBV_DEVICE_INIT_TYPE | IBV_DEVICE_RAW_MULTI |
+				       IBV_DEVICE_UD_IP_CSUM;
 	if (attr.device_cap_flags & NEVER)
 		fail("capabilities %#x", attr.device_cap_flags & NEVER);
 }
@@ -235,7 +234,8 @@ void optional_access(Bench &bench)
 	Mr all(pd, 4096, ALL_ACCESS | IBV_ACCESS_OPTIONAL_RANGE);
 }
 
-void post(const Qp &qp, int count, int bad, int wanted, const std::function<void(ibv_recv_wr &)> &spoil)
+void post(const Qp &qp, int count, int bad, int wanted,
+	  const std::function<void(ibv_recv_wr &)> &spoil)
 {
 	std::vector<ibv_recv_wr> wrs(count);
 	std::vector<ibv_sge> sges(64);
@@ -356,8 +356,8 @@ void data_in_order(Bench &bench)
 	auto pair = bench.pair();
 
 	for (auto opcode : { IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_RDMA_READ })
-		for (uint32_t flags : { uint32_t(0),
-					uint32_t(IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS) })
+		for (uint32_t flags :
+		     { uint32_t(0), uint32_t(IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS) })
 			if (ibv_query_qp_data_in_order(pair.a.qp.get(), opcode, flags))
 				fail("opcode %d promises an order", opcode);
 }

@@ -188,8 +188,8 @@ TEST(ProviderBuild, WritesWhatPostSendWritesInline)
 
 		wanted.sges[0].addr = reinterpret_cast<uintptr_t>(bytes.data());
 		wanted.sges[1].addr = reinterpret_cast<uintptr_t>(bytes.data() + 10);
-		const int ret = skerry_put_send(posted.at(0), &wanted.wr, &posted.cap,
-						IBV_MW_TYPE_2);
+		const int ret =
+			skerry_put_send(posted.at(0), &wanted.wr, &posted.cap, IBV_MW_TYPE_2);
 
 		wanted.build(built);
 		built.inlined({ { bytes.data(), 10 }, { bytes.data() + 10, 20 } });

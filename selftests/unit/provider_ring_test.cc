@@ -246,7 +246,8 @@ TEST(ProviderRing, TakesCqesOnceAndInOrder)
 // The kernel has changed over to another ring; what it wrote before is still in the old one
 TEST(ProviderRing, MovesWhatWasNotConsumedWhenTheRingIsReplaced)
 {
-	for (const auto &[from_depth, to_depth] : { std::pair{ 8u, 32u }, { 32u, 8u }, { 8u, 8u } }) {
+	for (const auto &[from_depth, to_depth] :
+	     { std::pair{ 8u, 32u }, { 32u, 8u }, { 8u, 8u } }) {
 		for (uint32_t start : { 0u, 5u, 0xfffffffdu }) {
 			for (uint32_t waiting : { 0u, 1u, 7u, 8u }) {
 				Ring from(from_depth, sizeof(skerry_cqe), start);
