@@ -17,10 +17,36 @@ static void skr_cq_error_work(struct work_struct *work)
 
 	if (cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+	cq->fail_users(cq);
 }
 
-void skr_cq_init(struct skr_cq *cq)
+static void skr_cq_call(struct skr_cq *cq)
 {
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/* In softirq. skr_cq_drain() waits for it, so the queue stays meanwhile. */
+static enum hrtimer_restart skr_cq_moderate_expired(struct hrtimer *timer)
+{
+	struct skr_cq *cq = container_of(timer, struct skr_cq, moderate_timer);
+	unsigned long flags;
+	bool fire;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	fire = cq->held && skr_ring_fire(&cq->ring, true);
+	cq->held = 0;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (fire)
+		skr_cq_call(cq);
+	return HRTIMER_NORESTART;
+}
+
+void skr_cq_init(struct skr_cq *cq, void (*fail_users)(struct skr_cq *cq))
+{
+	cq->fail_users = fail_users;
+	hrtimer_setup(&cq->moderate_timer, skr_cq_moderate_expired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	spin_lock_init(&cq->lock);
 	refcount_set(&cq->users, 1);
 	init_completion(&cq->unused);
@@ -40,13 +66,14 @@ static void skr_cq_put(struct skr_cq *cq)
 
 void skr_cq_fire(struct skr_cq *cq)
 {
-	if (cq->ibcq.comp_handler)
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	skr_cq_call(cq);
 	skr_cq_put(cq);
 }
 
 void skr_cq_drain(struct skr_cq *cq)
 {
+	/* nobody writes entries any more, and only that starts the timer */
+	hrtimer_cancel(&cq->moderate_timer);
 	skr_cq_put(cq);
 	wait_for_completion(&cq->unused);
 	cancel_work_sync(&cq->error_work);
@@ -60,6 +87,25 @@ static void skr_cq_overrun(struct skr_cq *cq)
 	cq->overrun = true;
 	skr_count(skr_dev(cq->ibcq.device), SKR_CNT_CQ_OVERRUN);
 	schedule_work(&cq->error_work);
+}
+
+/* Is it time for an event, after the entry just written? */
+static bool skr_cq_due(struct skr_cq *cq, bool solicited)
+{
+	lockdep_assert_held(&cq->lock);
+	if (!cq->moderate_usec)
+		return skr_ring_fire(&cq->ring, solicited);
+	if (!skr_ring_armed(&cq->ring, solicited))
+		return false;
+	cq->held++;
+	if (cq->moderate_count && cq->held >= cq->moderate_count) {
+		cq->held = 0;
+		return skr_ring_fire(&cq->ring, solicited);
+	}
+	if (cq->held == 1)
+		hrtimer_start(&cq->moderate_timer, ns_to_ktime(cq->moderate_usec * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+	return false;
 }
 
 enum skr_push skr_cq_push(struct skr_cq *cq, struct skerry_cqe *cqe, struct ib_qp *qp,
@@ -79,7 +125,7 @@ enum skr_push skr_cq_push(struct skr_cq *cq, struct skerry_cqe *cqe, struct ib_q
 	}
 	memcpy(skr_ring_entry(&cq->ring, cq->prod), cqe, sizeof(*cqe));
 	skr_ring_publish(&cq->ring, ++cq->prod);
-	if (skr_ring_fire(&cq->ring, solicited))
+	if (skr_cq_due(cq, solicited))
 		ret = SKR_PUSH_FIRE;
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -92,6 +138,76 @@ static const u8 skr_network_types[] = {
 	[SKR_L3_IPV4] = RDMA_NETWORK_IPV4,
 	[SKR_L3_IPV6] = RDMA_NETWORK_IPV6,
 };
+void skr_cq_moderate(struct skr_cq *cq, u16 count, u16 usec)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->moderate_count = count;
+	cq->moderate_usec = usec;
+	if (cq->held)
+		hrtimer_start(&cq->moderate_timer, 0, HRTIMER_MODE_REL_SOFT);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+u32 skr_cq_waiting(struct skr_cq *cq)
+{
+	unsigned long flags;
+	u32 waiting;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	waiting = skr_ring_used(&cq->ring, cq->prod);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return waiting;
+}
+
+void skr_cq_prepare(struct skr_cq *cq, const struct skr_ring *ring, struct skr_shm *shm)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->next_ring = *ring;
+	swap(cq->next, shm);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	skr_shm_destroy(shm);
+}
+
+/*
+ * Both headers are user space's to write: the consumer's index is read once, and
+ * what the new header says matters to user space only.
+ */
+static int skr_cq_change_over(struct skr_cq *cq, u32 cqe)
+{
+	u32 waiting = skr_ring_used(&cq->ring, cq->prod);
+	struct skerry_ring_hdr *hdr = cq->next_ring.hdr;
+
+	lockdep_assert_held(&cq->lock);
+	if (waiting > min3(cqe, cq->ring.depth, cq->next_ring.depth))
+		return -EINVAL;
+	WRITE_ONCE(hdr->user_index, cq->prod - waiting);
+	WRITE_ONCE(hdr->arm, xchg(&cq->ring.hdr->arm, 0));
+	skr_ring_publish(&cq->next_ring, cq->prod);
+	cq->ring = cq->next_ring;
+	swap(cq->shm, cq->next);
+	cq->ibcq.cqe = cq->ring.depth;
+	return 0;
+}
+
+int skr_cq_commit(struct skr_cq *cq, u32 cqe)
+{
+	unsigned long flags;
+	struct skr_shm *unused;
+	int err = -EINVAL;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->next)
+		err = skr_cq_change_over(cq, cqe);
+	unused = cq->next;
+	cq->next = NULL;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	skr_shm_destroy(unused);
+	return err;
+}
 
 static void skr_cqe_to_wc(const struct skerry_cqe *cqe, struct ib_wc *wc)
 {

@@ -48,13 +48,21 @@ void skr_ring_no_kick(const struct skr_ring *ring)
 	smp_mb();
 }
 
-bool skr_ring_fire(const struct skr_ring *ring, bool solicited)
+static __u32 skr_ring_arm_bits(bool solicited)
 {
-	__u32 want = SKERRY_ARM_NEXT | (solicited ? SKERRY_ARM_SOLICITED : 0);
+	return SKERRY_ARM_NEXT | (solicited ? SKERRY_ARM_SOLICITED : 0);
+}
 
+bool skr_ring_armed(const struct skr_ring *ring, bool solicited)
+{
 	/* pairs with the barrier between arming and polling again */
 	smp_mb();
-	if (!(READ_ONCE(ring->hdr->arm) & want))
+	return READ_ONCE(ring->hdr->arm) & skr_ring_arm_bits(solicited);
+}
+
+bool skr_ring_fire(const struct skr_ring *ring, bool solicited)
+{
+	if (!skr_ring_armed(ring, solicited))
 		return false;
-	return xchg(&ring->hdr->arm, 0) & want;
+	return xchg(&ring->hdr->arm, 0) & skr_ring_arm_bits(solicited);
 }

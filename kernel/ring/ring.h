@@ -133,6 +133,16 @@ bool skr_ring_want_kick(const struct skr_ring *ring, __u32 next);
 void skr_ring_no_kick(const struct skr_ring *ring);
 
 /**
+ * skr_ring_armed() - does user space wait for the entry just published?
+ * @ring: CQ
+ * @solicited: the entry is a solicited one, or an error
+ *
+ * Context: any. Leaves the ring armed.
+ * Return: true if it waits for an entry of this kind.
+ */
+bool skr_ring_armed(const struct skr_ring *ring, bool solicited);
+
+/**
  * skr_ring_fire() - does user space wait for the entry just published?
  * @ring: CQ
  * @solicited: the entry is a solicited one, or an error

@@ -145,6 +145,45 @@ static void skr_qp_unpublish(struct skr_qp *qp)
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 }
 
+static bool skr_qp_uses_cq(const struct skr_qp *qp, const struct skr_cq *cq)
+{
+	return qp->ibqp && (qp->ibqp->send_cq == &cq->ibcq || qp->ibqp->recv_cq == &cq->ibcq);
+}
+
+static void skr_qp_fail_cq(struct skr_qp *qp, const struct skr_cq *cq)
+{
+	bool failed = false;
+
+	spin_lock_bh(&qp->lock);
+	if (skr_qp_uses_cq(qp, cq) && qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR) {
+		skr_qp_event(qp, IB_EVENT_QP_FATAL);
+		skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
+		failed = true;
+	}
+	spin_unlock_bh(&qp->lock);
+	/* what is posted has to be flushed, to the CQ that still works if there is one */
+	if (failed)
+		skr_qp_run(qp);
+}
+
+void skr_qps_fail_cq(struct skr_cq *cq)
+{
+	struct skr_qp *qp;
+	unsigned long qpn;
+
+	rcu_read_lock();
+	xa_for_each(&skr_qps, qpn, qp) {
+		if (!kref_get_unless_zero(&qp->ref))
+			continue;
+		rcu_read_unlock();
+		skr_qp_fail_cq(qp, cq);
+		skr_qp_put(qp);
+		cond_resched();
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
 void skr_qp_shutdown(struct skr_qp *qp)
 {
 	skr_qp_unpublish(qp);

@@ -463,6 +463,16 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp);
 int skr_qp_publish(struct skr_qp *qp);
 
 /**
+ * skr_qps_fail_cq() - put all QPs that use a CQ into the error state
+ * @cq: CQ that lost a completion
+ *
+ * Each gets IB_EVENT_QP_FATAL, unless it is in RESET or in the error state.
+ *
+ * Context: process; takes the lock of each QP.
+ */
+void skr_qps_fail_cq(struct skr_cq *cq);
+
+/**
  * skr_qp_shutdown() - no packet, post, timer or worker touches the QP's rings,
  *	CQs or memory after this
  * @qp: QP

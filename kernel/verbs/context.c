@@ -14,6 +14,12 @@ void skr_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
 }
 
+/* For a process that imports the context: the core says all there is to say. */
+int skr_query_ucontext(struct ib_ucontext *ibuc, struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
 /*
  * The core destroys the context's objects; ring pages that a process has
  * mapped stay its own until it unmaps them.

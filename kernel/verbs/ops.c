@@ -23,6 +23,7 @@ const struct ib_device_ops skr_device_ops = {
 
 	.alloc_ucontext = skr_alloc_ucontext,
 	.dealloc_ucontext = skr_dealloc_ucontext,
+	.query_ucontext = skr_query_ucontext,
 	.disassociate_ucontext = skr_disassociate_ucontext,
 	.mmap = skr_mmap,
 	.mmap_free = skr_mmap_free,
@@ -35,6 +36,8 @@ const struct ib_device_ops skr_device_ops = {
 	.destroy_ah = skr_destroy_ah,
 
 	.create_cq = skr_create_cq,
+	.resize_user_cq = skr_resize_cq,
+	.modify_cq = skr_modify_cq,
 	.destroy_cq = skr_destroy_cq,
 	.poll_cq = skr_poll_cq,
 	.req_notify_cq = skr_req_notify_cq,

@@ -48,6 +48,8 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_res_rd_atom = SKR_MAX_RD_ATOMIC * SKR_MAX_QP,
 		.atomic_cap = IB_ATOMIC_GLOB,
 		.max_pkeys = 1,
+		.cq_caps.max_cq_moderation_count = U16_MAX,
+		.cq_caps.max_cq_moderation_period = U16_MAX,
 		.local_ca_ack_delay = 15,
 	};
 	return 0;

@@ -76,6 +76,7 @@ int skr_del_gid(const struct ib_gid_attr *attr, void **context);
 /* context.c */
 int skr_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
 void skr_dealloc_ucontext(struct ib_ucontext *ibuc);
+int skr_query_ucontext(struct ib_ucontext *ibuc, struct uverbs_attr_bundle *attrs);
 void skr_disassociate_ucontext(struct ib_ucontext *ibuc);
 
 /* pd_ah.c */
@@ -88,6 +89,8 @@ int skr_destroy_ah(struct ib_ah *ibah, u32 flags);
 /* cq.c */
 int skr_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
+int skr_resize_cq(struct ib_cq *ibcq, SKR_CQE_TYPE cqe, struct ib_udata *udata);
+int skr_modify_cq(struct ib_cq *ibcq, u16 count, u16 usec);
 int skr_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
 /* srq.c */

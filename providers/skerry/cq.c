@@ -47,21 +47,26 @@ int skerry_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	uint32_t avail;
 	int n = 0;
 
-	pthread_spin_lock(&cq->lock);
+	skerry_lock(&cq->lock);
 	avail = skerry_ring_avail(ring);
 	for (; n < num_entries && avail; n++, avail--)
 		fill_wc(wc + n, skerry_ring_entry(ring, ring->index++));
 	if (n)
 		skerry_ring_publish(ring);
-	pthread_spin_unlock(&cq->lock);
+	skerry_unlock(&cq->lock);
 
 	return n;
 }
 
 int skerry_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
-	skerry_ring_arm(&to_scq(ibcq)->ring,
+	struct skerry_cq *cq = to_scq(ibcq);
+
+	/* under the lock, or the ring might be replaced at this moment */
+	skerry_lock(&cq->lock);
+	skerry_ring_arm(&cq->ring,
 			solicited_only ? SKERRY_ARM_SOLICITED : SKERRY_ARM_NEXT);
+	skerry_unlock(&cq->lock);
 	return 0;
 }
 
@@ -95,11 +100,11 @@ static int start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (unlikely(attr->comp_mask))
 		return EINVAL;
 
-	pthread_spin_lock(&cq->lock);
+	skerry_lock(&cq->lock);
 	if (take_cqe(cq))
 		return 0;
 
-	pthread_spin_unlock(&cq->lock);
+	skerry_unlock(&cq->lock);
 	return ENOENT;
 }
 
@@ -113,7 +118,7 @@ static void end_poll(struct ibv_cq_ex *cq_ex)
 	struct skerry_cq *cq = ex_to_scq(cq_ex);
 
 	skerry_ring_publish(&cq->ring);
-	pthread_spin_unlock(&cq->lock);
+	skerry_unlock(&cq->lock);
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq_ex)

@@ -59,6 +59,38 @@ static int kick_failed(struct ibv_context *ibctx, const char *what,
 	return EIO;
 }
 
+/*
+ * The state is the one that the application last heard of. The kernel may have
+ * moved the QP to the error state since; then it flushes what is posted here.
+ */
+bool skerry_can_send(const struct skerry_qp *qp)
+{
+	return qp->vqp.qp.state >= IBV_QPS_RTS && qp->sq.ring.hdr;
+}
+
+/*
+ * The end of a post: show the kernel what was added since @start, unlock, and
+ * enter the kernel if it asks for that. @ret is what stopped the post, if
+ * anything did. Return 0 or errno if the kernel cannot be entered.
+ */
+int skerry_submit_sends(struct skerry_qp *qp, uint32_t start, int ret)
+{
+	struct ibv_send_wr *none;
+	bool kick;
+	int err;
+
+	kick = publish(&qp->sq, start, ret);
+	skerry_unlock(&qp->sq.lock);
+	if (!kick)
+		return 0;
+
+	err = ibv_cmd_post_send(&qp->vqp.qp, NULL, &none);
+	if (unlikely(err))
+		return kick_failed(qp->vqp.qp.context, "QP",
+				   qp->vqp.qp.qp_num, err);
+	return 0;
+}
+
 static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr,
 			 enum ibv_mw_type windows)
 {
@@ -66,58 +98,43 @@ static int post_one_send(struct skerry_wq *sq, const struct ibv_send_wr *wr,
 
 	if (unlikely(skerry_ring_full(&sq->ring, sq->cap.max_wr)))
 		return ENOMEM;
-	if (unlikely(wr->opcode == IBV_WR_BIND_MW &&
-		     !skerry_bind_ok(wr, windows)))
-		return EINVAL;
 
 	ret = skerry_put_send(skerry_ring_entry(&sq->ring, sq->ring.index), wr,
-			      &sq->cap);
+			      &sq->cap, windows);
 	if (!ret)
 		sq->ring.index++;
 	return ret;
 }
 
-/*
- * The state is the one that the application last heard of. The kernel may have
- * moved the QP to the error state since; then it flushes what is posted here.
- */
 static int post_sends(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr, enum ibv_mw_type windows)
 {
-	struct skerry_wq *sq = &to_sqp(ibqp)->sq;
+	struct skerry_qp *qp = to_sqp(ibqp);
 	struct ibv_send_wr *first = wr;
-	struct ibv_send_wr *none;
 	uint32_t start;
 	int ret = 0;
-	bool kick;
+	int err;
 
-	if (unlikely(ibqp->state < IBV_QPS_RTS || !sq->ring.hdr)) {
+	if (unlikely(!skerry_can_send(qp))) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
 
-	pthread_spin_lock(&sq->lock);
-	start = sq->ring.index;
+	skerry_lock(&qp->sq.lock);
+	start = qp->sq.ring.index;
 	for (; wr; wr = wr->next) {
-		ret = post_one_send(sq, wr, windows);
+		ret = post_one_send(&qp->sq, wr, windows);
 		if (unlikely(ret)) {
 			*bad_wr = wr;
 			break;
 		}
 	}
-	kick = publish(sq, start, ret);
-	pthread_spin_unlock(&sq->lock);
 
-	if (kick) {
-		int err = ibv_cmd_post_send(ibqp, NULL, &none);
-
-		if (unlikely(err)) {
-			*bad_wr = first;
-			return kick_failed(ibqp->context, "QP", ibqp->qp_num,
-					   err);
-		}
+	err = skerry_submit_sends(qp, start, ret);
+	if (unlikely(err)) {
+		*bad_wr = first;
+		return err;
 	}
-
 	return ret;
 }
 
@@ -173,9 +190,9 @@ static int post_recvs(struct skerry_wq *rq, struct ibv_recv_wr *wr,
 	uint32_t start;
 	int ret = 0;
 
-	pthread_spin_lock(&rq->lock);
+	skerry_lock(&rq->lock);
 	if (unlikely(!rq->ring.hdr)) {
-		pthread_spin_unlock(&rq->lock);
+		skerry_unlock(&rq->lock);
 		*bad_wr = wr;
 		*kick = false;
 		return EINVAL;
@@ -189,7 +206,7 @@ static int post_recvs(struct skerry_wq *rq, struct ibv_recv_wr *wr,
 		}
 	}
 	*kick = publish(rq, start, ret);
-	pthread_spin_unlock(&rq->lock);
+	skerry_unlock(&rq->lock);
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rdma/skerry-abi.h>
 
@@ -141,6 +142,22 @@ static inline const struct skerry_cqe *skerry_ring_take(struct skerry_ring *ring
 
 	return (const struct skerry_cqe *)skerry_ring_entry(ring,
 							    ring->index++);
+}
+
+/*
+ * CQ: the kernel goes on in the ring @to. Take over what was not consumed in
+ * @from, to which the kernel does not write any more. The kernel may write to
+ * @to already, but not to the places of these entries.
+ */
+static inline void skerry_ring_move(struct skerry_ring *to,
+				    struct skerry_ring *from)
+{
+	skerry_ring_look(from);
+	to->index = from->index;
+	to->seen = from->seen;
+	for (uint32_t i = from->index; i != from->seen; i++)
+		memcpy(skerry_ring_entry(to, i), skerry_ring_entry(from, i),
+		       sizeof(struct skerry_cqe));
 }
 
 /*

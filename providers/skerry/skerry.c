@@ -76,8 +76,10 @@ static void skerry_free_context(struct ibv_context *ibctx)
  */
 static const struct verbs_context_ops skerry_ctx_ops = {
 	.alloc_mw = skerry_alloc_mw,
+	.alloc_parent_domain = skerry_alloc_parent_domain,
 	.alloc_pd = skerry_alloc_pd,
 	.attach_mcast = ibv_cmd_attach_mcast,
+	.alloc_td = skerry_alloc_td,
 	.bind_mw = skerry_bind_mw,
 	.create_ah = skerry_create_ah,
 	.create_cq = skerry_create_cq,
@@ -87,6 +89,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.create_srq = skerry_create_srq,
 	.dealloc_mw = skerry_dealloc_mw,
 	.dealloc_pd = skerry_dealloc_pd,
+	.dealloc_td = skerry_dealloc_td,
 	.dereg_mr = skerry_dereg_mr,
 	.destroy_ah = skerry_destroy_ah,
 	.destroy_cq = skerry_destroy_cq,
@@ -94,6 +97,9 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.destroy_srq = skerry_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = skerry_free_context,
+	.import_mr = skerry_import_mr,
+	.import_pd = skerry_import_pd,
+	.modify_cq = skerry_modify_cq,
 	.modify_qp = skerry_modify_qp,
 	.modify_srq = skerry_modify_srq,
 	.poll_cq = skerry_poll_cq,
@@ -107,6 +113,9 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.query_rt_values = skerry_query_rt_values,
 	.reg_mr = skerry_reg_mr,
 	.req_notify_cq = skerry_req_notify_cq,
+	.resize_cq = skerry_resize_cq,
+	.unimport_mr = skerry_unimport_mr,
+	.unimport_pd = skerry_unimport_pd,
 };
 
 static struct verbs_context *skerry_alloc_context(struct ibv_device *ibdev,
@@ -124,6 +133,28 @@ static struct verbs_context *skerry_alloc_context(struct ibv_device *ibdev,
 
 	if (ibv_cmd_get_context(&ctx->vctx, &cmd, sizeof(cmd), &resp.ibv_resp,
 				sizeof(resp)))
+		goto err_free_context;
+
+	verbs_set_ops(&ctx->vctx, &skerry_ctx_ops);
+	return &ctx->vctx;
+
+err_free_context:
+	skerry_free_context(&ctx->vctx.context);
+	return NULL;
+}
+
+/* The other process opened the device: all that it was told can be asked again */
+static struct verbs_context *skerry_import_context(struct ibv_device *ibdev,
+						   int cmd_fd)
+{
+	struct skerry_context *ctx;
+
+	ctx = verbs_init_and_alloc_context(ibdev, cmd_fd, ctx, vctx,
+					   SKERRY_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	if (ibv_cmd_query_context(&ctx->vctx.context, NULL))
 		goto err_free_context;
 
 	verbs_set_ops(&ctx->vctx, &skerry_ctx_ops);
@@ -163,6 +194,7 @@ static const struct verbs_device_ops skerry_dev_ops = {
 	.alloc_device = skerry_alloc_device,
 	.uninit_device = skerry_uninit_device,
 	.alloc_context = skerry_alloc_context,
+	.import_context = skerry_import_context,
 };
 
 PROVIDER_DRIVER(skerry, skerry_dev_ops);

@@ -6,6 +6,8 @@
 #define SKERRY_H
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <infiniband/driver.h>
@@ -13,6 +15,7 @@
 #include <rdma/skerry-abi.h>
 #include <kernel-abi/skerry-abi.h>
 
+#include "build.h"
 #include "ring.h"
 #include "wqe.h"
 
@@ -26,6 +29,8 @@ DECLARE_DRV_CMD(uskerry_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
 		empty, skerry_create_srq_resp);
 DECLARE_DRV_CMD(uskerry_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
 		skerry_modify_srq_req, empty);
+DECLARE_DRV_CMD(uskerry_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
+		skerry_resize_cq_req, skerry_resize_cq_resp);
 DECLARE_DRV_CMD(uskerry_create_qp_ex, IB_USER_VERBS_EX_CMD_CREATE_QP,
 		empty, skerry_create_qp_resp);
 
@@ -38,17 +43,103 @@ struct skerry_context {
 };
 
 /**
+ * struct skerry_lock - a lock that the application may do without
+ * @spin: taken if it is needed
+ * @needed: false: the application promised that one thread at a time comes
+ *	here, by a thread domain or IBV_CREATE_CQ_ATTR_SINGLE_THREADED
+ */
+struct skerry_lock {
+	pthread_spinlock_t	spin;
+	bool			needed;
+};
+
+static inline void skerry_lock_init(struct skerry_lock *lock, bool needed)
+{
+	pthread_spin_init(&lock->spin, PTHREAD_PROCESS_PRIVATE);
+	lock->needed = needed;
+}
+
+static inline void skerry_lock_destroy(struct skerry_lock *lock)
+{
+	pthread_spin_destroy(&lock->spin);
+}
+
+static inline void skerry_lock(struct skerry_lock *lock)
+{
+	if (lock->needed)
+		pthread_spin_lock(&lock->spin);
+}
+
+static inline void skerry_unlock(struct skerry_lock *lock)
+{
+	if (lock->needed)
+		pthread_spin_unlock(&lock->spin);
+}
+
+/**
+ * struct skerry_td - thread domain: a promise, and nothing else
+ * @ibv_td: what the application holds
+ * @users: parent domains that refer to it
+ */
+struct skerry_td {
+	struct ibv_td		ibv_td;
+	atomic_uint		users;
+};
+
+/**
+ * struct skerry_pd - protection domain or parent domain
+ * @ibv_pd: what the application holds; the handle of a parent domain is that
+ *	of its protection domain, so that the kernel never sees the difference
+ * @users: what refers to it and nobody else counts: parent domains made of it;
+ *	objects made in it, if it is a parent domain
+ * @base: the protection domain that a parent domain is made of; NULL: this is
+ *	a protection domain
+ * @td: thread domain of a parent domain, or NULL
+ * @alloc: the application's allocator, or NULL
+ * @free: its counterpart
+ * @context: handed to both
+ */
+struct skerry_pd {
+	struct ibv_pd		ibv_pd;
+	atomic_uint		users;
+	struct skerry_pd	*base;
+	struct skerry_td	*td;
+	void *(*alloc)(struct ibv_pd *pd, void *context, size_t size,
+		       size_t alignment, uint64_t resource_type);
+	void (*free)(struct ibv_pd *pd, void *context, void *ptr,
+		     uint64_t resource_type);
+	void			*context;
+};
+
+/* What memory is for: the resource_type of the allocators of parent domains */
+enum skerry_resource {
+	SKERRY_RESOURCE_QP = 1,
+	SKERRY_RESOURCE_CQ = 2,
+	SKERRY_RESOURCE_SRQ = 3,
+};
+
+/**
+ * struct skerry_home - the parent domain that an object lives in
+ * @domain: held by the object; NULL: none
+ * @custom: the object's memory is from the domain's allocator
+ */
+struct skerry_home {
+	struct skerry_pd	*domain;
+	bool			custom;
+};
+
+/**
  * struct skerry_cq - completion queue, plain and extended
  * @vcq: the base
- * @lock: protects @ring and @cqe; held from start_poll to end_poll. Thread
- *	domains and IBV_CREATE_CQ_ATTR_SINGLE_THREADED, which could do without,
- *	take it too
+ * @home: where it lives
+ * @lock: protects @ring and @cqe; held from start_poll to end_poll
  * @ring: entries are struct skerry_cqe
  * @cqe: the completion that the read_ functions look at
  */
 struct skerry_cq {
 	struct verbs_cq		vcq;
-	pthread_spinlock_t	lock;
+	struct skerry_home	home;
+	struct skerry_lock	lock;
 	struct skerry_ring	ring;
 	const struct skerry_cqe	*cqe;
 };
@@ -60,19 +151,36 @@ struct skerry_cq {
  * @cap: what can be posted
  */
 struct skerry_wq {
-	pthread_spinlock_t	lock;
+	struct skerry_lock	lock;
 	struct skerry_ring	ring;
 	struct skerry_wq_cap	cap;
 };
 
+/**
+ * struct skerry_srq - shared receive queue
+ * @vsrq: the base
+ * @home: where it lives
+ * @rq: the queue
+ */
 struct skerry_srq {
 	struct verbs_srq	vsrq;
+	struct skerry_home	home;
 	struct skerry_wq	rq;
 };
 
+/**
+ * struct skerry_qp - queue pair, plain and extended
+ * @vqp: the base
+ * @home: where it lives
+ * @sq: send queue; its lock is held from wr_start to wr_complete or wr_abort
+ * @build: what is built meanwhile
+ * @rq: receive queue
+ */
 struct skerry_qp {
 	struct verbs_qp		vqp;
+	struct skerry_home	home;
 	struct skerry_wq	sq;
+	struct skerry_build	build;
 	struct skerry_wq	rq;
 };
 
@@ -96,10 +204,10 @@ static inline struct skerry_srq *to_ssrq(struct ibv_srq *ibsrq)
 	return container_of(ibsrq, struct skerry_srq, vsrq.srq);
 }
 
-/* Return 0 or errno; a ring that the kernel did not make is left out */
-int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
-		    const struct skerry_ring_info *info, size_t min_entry);
-void skerry_unmap_ring(struct skerry_ring *ring);
+static inline struct skerry_pd *to_spd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct skerry_pd, ibv_pd);
+}
 
 /* srq.c */
 struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
@@ -109,26 +217,41 @@ int skerry_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 int skerry_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
 int skerry_destroy_srq(struct ibv_srq *ibsrq);
 
-/* verbs.c */
+/* domain.c */
 struct ibv_pd *skerry_alloc_pd(struct ibv_context *ibctx);
 int skerry_dealloc_pd(struct ibv_pd *pd);
+struct ibv_pd *skerry_import_pd(struct ibv_context *ibctx, uint32_t handle);
+void skerry_unimport_pd(struct ibv_pd *pd);
+struct ibv_td *skerry_alloc_td(struct ibv_context *ibctx,
+			       struct ibv_td_init_attr *attr);
+int skerry_dealloc_td(struct ibv_td *ibtd);
+struct ibv_pd *
+skerry_alloc_parent_domain(struct ibv_context *ibctx,
+			   struct ibv_parent_domain_init_attr *attr);
 
+void *skerry_object_alloc(struct ibv_pd *pd, size_t size,
+			  enum skerry_resource type, struct skerry_home *home);
+void skerry_object_free(void *object, enum skerry_resource type,
+			struct skerry_home home);
+bool skerry_single_threaded(struct skerry_home home);
+
+/* map.c */
+int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
+		    const struct skerry_ring_info *info, size_t min_entry);
+void skerry_unmap_ring(struct skerry_ring *ring);
+
+/* verbs.c */
 struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			     uint64_t hca_va, int access);
 int skerry_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mr *skerry_import_mr(struct ibv_pd *pd, uint32_t handle);
+void skerry_unimport_mr(struct ibv_mr *mr);
 
 struct ibv_mw *skerry_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int skerry_dealloc_mw(struct ibv_mw *mw);
 
 struct ibv_ah *skerry_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int skerry_destroy_ah(struct ibv_ah *ibah);
-
-struct ibv_cq *skerry_create_cq(struct ibv_context *ibctx, int cqe,
-				struct ibv_comp_channel *channel,
-				int comp_vector);
-struct ibv_cq_ex *skerry_create_cq_ex(struct ibv_context *ibctx,
-				      struct ibv_cq_init_attr_ex *attr);
-int skerry_destroy_cq(struct ibv_cq *ibcq);
 
 struct ibv_qp *skerry_create_qp(struct ibv_pd *pd,
 				struct ibv_qp_init_attr *attr);
@@ -140,15 +263,31 @@ int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		     int attr_mask);
 int skerry_destroy_qp(struct ibv_qp *ibqp);
 
+/* cq_admin.c */
+struct ibv_cq *skerry_create_cq(struct ibv_context *ibctx, int cqe,
+				struct ibv_comp_channel *channel,
+				int comp_vector);
+struct ibv_cq_ex *skerry_create_cq_ex(struct ibv_context *ibctx,
+				      struct ibv_cq_init_attr_ex *attr);
+int skerry_resize_cq(struct ibv_cq *ibcq, int cqe);
+int skerry_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
+int skerry_destroy_cq(struct ibv_cq *ibcq);
+
 /* post.c */
 int skerry_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		   struct ibv_mw_bind *bind);
+bool skerry_can_send(const struct skerry_qp *qp);
+int skerry_submit_sends(struct skerry_qp *qp, uint32_t start, int ret);
 int skerry_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad_wr);
 int skerry_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		     struct ibv_recv_wr **bad_wr);
 int skerry_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr);
+
+/* wr.c */
+bool skerry_wr_supported(enum ibv_qp_type type, uint64_t send_ops_flags);
+void skerry_wr_init(struct skerry_qp *qp, uint64_t send_ops_flags);
 
 /* cq.c */
 #define SKERRY_WC_FLAGS							       \

@@ -3,7 +3,6 @@
  * Shared receive queues.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "skerry.h"
 
@@ -18,12 +17,14 @@ struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
 {
 	struct uskerry_create_srq_resp resp = {};
 	struct ibv_create_srq cmd = {};
+	struct skerry_home home;
 	struct skerry_srq *srq;
 	int ret;
 
-	srq = calloc(1, sizeof(*srq));
+	srq = skerry_object_alloc(pd, sizeof(*srq), SKERRY_RESOURCE_SRQ, &home);
 	if (!srq)
 		return NULL;
+	srq->home = home;
 
 	ret = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
 				 &resp.ibv_resp, sizeof(resp));
@@ -41,13 +42,13 @@ struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
 		.max_wr = attr->attr.max_wr,
 		.max_sge = attr->attr.max_sge,
 	};
-	pthread_spin_init(&srq->rq.lock, PTHREAD_PROCESS_PRIVATE);
+	skerry_lock_init(&srq->rq.lock, !skerry_single_threaded(home));
 	return &srq->vsrq.srq;
 
 err_destroy:
 	ibv_cmd_destroy_srq(&srq->vsrq.srq);
 err_free:
-	free(srq);
+	skerry_object_free(srq, SKERRY_RESOURCE_SRQ, home);
 	errno = ret;
 	return NULL;
 }
@@ -86,12 +87,12 @@ int skerry_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 	int ret;
 
 	/* Nobody may post while the kernel changes the ring */
-	pthread_spin_lock(&srq->rq.lock);
+	skerry_lock(&srq->rq.lock);
 	ret = ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd.ibv_cmd,
 				 sizeof(cmd));
 	if (!ret && (attr_mask & IBV_SRQ_MAX_WR))
 		ret = change_ring(srq, &info, attr->max_wr);
-	pthread_spin_unlock(&srq->rq.lock);
+	skerry_unlock(&srq->rq.lock);
 	return ret;
 }
 
@@ -112,7 +113,7 @@ int skerry_destroy_srq(struct ibv_srq *ibsrq)
 		return ret;
 
 	skerry_unmap_ring(&srq->rq.ring);
-	pthread_spin_destroy(&srq->rq.lock);
-	free(srq);
+	skerry_lock_destroy(&srq->rq.lock);
+	skerry_object_free(srq, SKERRY_RESOURCE_SRQ, srq->home);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Making and destroying objects: PD, MR, MW, AH, CQ, QP.
+ * Making and destroying objects: MR, MW, AH, QP.
  *
  * An object that the kernel refuses to destroy stays as it is. Once the device
  * has gone the kernel lets everything be destroyed, so the memory of ours
@@ -8,42 +8,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include <ccan/minmax.h>
 
 #include "skerry.h"
-
-struct ibv_pd *skerry_alloc_pd(struct ibv_context *ibctx)
-{
-	struct ib_uverbs_alloc_pd_resp resp;
-	struct ibv_alloc_pd cmd = {};
-	struct ibv_pd *pd;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd)
-		return NULL;
-
-	if (ibv_cmd_alloc_pd(ibctx, pd, &cmd, sizeof(cmd), &resp,
-			     sizeof(resp))) {
-		free(pd);
-		return NULL;
-	}
-
-	return pd;
-}
-
-int skerry_dealloc_pd(struct ibv_pd *pd)
-{
-	int ret;
-
-	ret = ibv_cmd_dealloc_pd(pd);
-	if (ret)
-		return ret;
-
-	free(pd);
-	return 0;
-}
 
 struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			     uint64_t hca_va, int access)
@@ -75,6 +43,28 @@ int skerry_dereg_mr(struct verbs_mr *vmr)
 
 	free(vmr);
 	return 0;
+}
+
+/* The region stays the other process's; this is another name for it */
+struct ibv_mr *skerry_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct verbs_mr *vmr;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+
+	if (ibv_cmd_query_mr(pd, vmr, handle)) {
+		free(vmr);
+		return NULL;
+	}
+
+	return &vmr->ibv_mr;
+}
+
+void skerry_unimport_mr(struct ibv_mr *mr)
+{
+	free(verbs_get_mr(mr));
 }
 
 struct ibv_mw *skerry_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -139,129 +129,6 @@ int skerry_destroy_ah(struct ibv_ah *ibah)
 	return 0;
 }
 
-int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
-		    const struct skerry_ring_info *info, size_t min_entry)
-{
-	void *map;
-
-	if (!info->mmap_bytes)
-		return 0;
-
-	if (!skerry_ring_info_ok(info, min_entry)) {
-		verbs_err(verbs_get_ctx(ibctx),
-			  "ring of %u bytes with %u entries of %u makes no sense\n",
-			  info->mmap_bytes, info->depth, info->entry_bytes);
-		return EINVAL;
-	}
-
-	map = mmap(NULL, info->mmap_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-		   ibctx->cmd_fd, info->mmap_offset);
-	if (map == MAP_FAILED) {
-		int ret = errno;
-
-		verbs_err(verbs_get_ctx(ibctx), "cannot map a ring: %d\n", ret);
-		return ret;
-	}
-
-	skerry_ring_init(ring, map, info);
-	return 0;
-}
-
-void skerry_unmap_ring(struct skerry_ring *ring)
-{
-	if (ring->hdr)
-		munmap(ring->hdr, ring->map_bytes);
-}
-
-static struct skerry_cq *create_cq(struct ibv_context *ibctx, int cqe,
-				   struct ibv_comp_channel *channel,
-				   int comp_vector)
-{
-	struct uskerry_create_cq_resp resp = {};
-	struct ibv_create_cq cmd = {};
-	struct skerry_cq *cq;
-	int ret;
-
-	cq = calloc(1, sizeof(*cq));
-	if (!cq)
-		return NULL;
-
-	ret = ibv_cmd_create_cq(ibctx, cqe, channel, comp_vector, &cq->vcq.cq,
-				&cmd, sizeof(cmd), &resp.ibv_resp,
-				sizeof(resp));
-	if (ret)
-		goto err_free;
-
-	ret = skerry_map_ring(ibctx, &cq->ring, &resp.ring, sizeof(struct skerry_cqe));
-	if (!ret && !cq->ring.hdr)
-		ret = EINVAL;
-	if (ret)
-		goto err_destroy;
-
-	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
-	return cq;
-
-err_destroy:
-	ibv_cmd_destroy_cq(&cq->vcq.cq);
-err_free:
-	free(cq);
-	errno = ret;
-	return NULL;
-}
-
-struct ibv_cq *skerry_create_cq(struct ibv_context *ibctx, int cqe,
-				struct ibv_comp_channel *channel,
-				int comp_vector)
-{
-	struct skerry_cq *cq;
-
-	cq = create_cq(ibctx, cqe, channel, comp_vector);
-	return cq ? &cq->vcq.cq : NULL;
-}
-
-/*
- * The same CQ as any other to the kernel: every CQE has all fields in it, the
- * time among them, and how they are read is settled here.
- */
-struct ibv_cq_ex *skerry_create_cq_ex(struct ibv_context *ibctx,
-				      struct ibv_cq_init_attr_ex *attr)
-{
-	struct skerry_cq *cq;
-	uint32_t flags = 0;
-
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
-		flags = attr->flags;
-
-	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
-	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
-	    !check_comp_mask(attr->wc_flags, SKERRY_WC_FLAGS)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-
-	cq = create_cq(ibctx, attr->cqe, attr->channel, attr->comp_vector);
-	if (!cq)
-		return NULL;
-
-	skerry_cq_set_readers(cq, attr->wc_flags);
-	return &cq->vcq.cq_ex;
-}
-
-int skerry_destroy_cq(struct ibv_cq *ibcq)
-{
-	struct skerry_cq *cq = to_scq(ibcq);
-	int ret;
-
-	ret = ibv_cmd_destroy_cq(ibcq);
-	if (ret)
-		return ret;
-
-	skerry_unmap_ring(&cq->ring);
-	pthread_spin_destroy(&cq->lock);
-	free(cq);
-	return 0;
-}
-
 /* The queues of a QP, by the answer of the kernel. Return 0 or errno. */
 static int map_queues(struct skerry_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr,
@@ -277,12 +144,12 @@ static int map_queues(struct skerry_qp *qp,
 		send_data = cap->max_inline_data;
 
 	ret = skerry_map_ring(ibctx, &qp->sq.ring, &resp->sq,
-		       sizeof(struct skerry_send_wqe) + send_data);
+			      sizeof(struct skerry_send_wqe) + send_data);
 	if (ret)
 		return ret;
 
 	ret = skerry_map_ring(ibctx, &qp->rq.ring, &resp->rq,
-		       sizeof(struct skerry_recv_wqe) + recv_data);
+			      sizeof(struct skerry_recv_wqe) + recv_data);
 	if (ret)
 		return ret;
 
@@ -297,8 +164,8 @@ static int map_queues(struct skerry_qp *qp,
 		.max_wr = min_t(uint32_t, cap->max_recv_wr, resp->rq.depth),
 		.max_sge = cap->max_recv_sge,
 	};
-	pthread_spin_init(&qp->sq.lock, PTHREAD_PROCESS_PRIVATE);
-	pthread_spin_init(&qp->rq.lock, PTHREAD_PROCESS_PRIVATE);
+	skerry_lock_init(&qp->sq.lock, !skerry_single_threaded(qp->home));
+	skerry_lock_init(&qp->rq.lock, !skerry_single_threaded(qp->home));
 	return 0;
 }
 
@@ -308,23 +175,45 @@ static void unmap_queues(struct skerry_qp *qp)
 	skerry_unmap_ring(&qp->rq.ring);
 }
 
+/*
+ * Is this a QP that can be asked for? Whether the device has one of this type
+ * and with these create_flags the kernel knows. Return 0 or errno.
+ */
+static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
+		return EINVAL;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    !skerry_wr_supported(attr->qp_type, attr->send_ops_flags))
+		return EOPNOTSUPP;
+	return 0;
+}
+
 struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 				   struct ibv_qp_init_attr_ex *attr)
 {
 	struct uskerry_create_qp_ex_resp resp = {};
 	struct ibv_create_qp_ex cmd = {};
+	struct skerry_home home;
 	struct skerry_qp *qp;
 	int ret;
 
-	if (!check_comp_mask(attr->comp_mask,
-			     IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	ret = check_init_attr(attr);
+	if (ret)
+		goto err;
 
-	qp = calloc(1, sizeof(*qp));
-	if (!qp)
-		return NULL;
+	qp = skerry_object_alloc(attr->pd, sizeof(*qp), SKERRY_RESOURCE_QP,
+				 &home);
+	if (!qp) {
+		ret = errno;
+		goto err;
+	}
+	qp->home = home;
 
 	ret = ibv_cmd_create_qp_ex2(ibctx, &qp->vqp, attr, &cmd, sizeof(cmd),
 				    &resp.ibv_resp, sizeof(resp));
@@ -335,13 +224,16 @@ struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 	if (ret)
 		goto err_destroy;
 
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		skerry_wr_init(qp, attr->send_ops_flags);
 	return &qp->vqp.qp;
 
 err_destroy:
 	ibv_cmd_destroy_qp(&qp->vqp.qp);
 	unmap_queues(qp);
 err_free:
-	free(qp);
+	skerry_object_free(qp, SKERRY_RESOURCE_QP, home);
+err:
 	errno = ret;
 	return NULL;
 }
@@ -383,9 +275,9 @@ static void restart_wq(struct skerry_wq *wq)
 	if (!wq->ring.hdr)
 		return;
 
-	pthread_spin_lock(&wq->lock);
+	skerry_lock(&wq->lock);
 	skerry_ring_restart(&wq->ring);
-	pthread_spin_unlock(&wq->lock);
+	skerry_unlock(&wq->lock);
 }
 
 int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
@@ -418,8 +310,8 @@ int skerry_destroy_qp(struct ibv_qp *ibqp)
 		return ret;
 
 	unmap_queues(qp);
-	pthread_spin_destroy(&qp->sq.lock);
-	pthread_spin_destroy(&qp->rq.lock);
-	free(qp);
+	skerry_lock_destroy(&qp->sq.lock);
+	skerry_lock_destroy(&qp->rq.lock);
+	skerry_object_free(qp, SKERRY_RESOURCE_QP, qp->home);
 	return 0;
 }

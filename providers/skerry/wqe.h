@@ -50,10 +50,25 @@ struct skerry_wq_cap {
 
 /* What follows the header of a send WQE, and how it may be given */
 enum skerry_wr_data {
-	SKERRY_WR_NO_DATA,	/* sg_list is ignored */
-	SKERRY_WR_LOCAL_IN,	/* sg_list is written to: never inline */
-	SKERRY_WR_LOCAL_OUT,	/* sg_list is read: may be inline */
+	SKERRY_WR_NO_DATA,	/* none: what is given is ignored */
+	SKERRY_WR_LOCAL_IN,	/* memory that is written to: never inline */
+	SKERRY_WR_LOCAL_OUT,	/* memory that is read: may be inline */
 };
+
+static inline enum skerry_wr_data skerry_wr_data(enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_LOCAL_INV:
+	case IBV_WR_BIND_MW:
+		return SKERRY_WR_NO_DATA;
+	case IBV_WR_RDMA_READ:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return SKERRY_WR_LOCAL_IN;
+	default:
+		return SKERRY_WR_LOCAL_OUT;
+	}
+}
 
 /*
  * The transports that know an operation, one bit a QP type: the table in
@@ -84,34 +99,157 @@ static inline unsigned int skerry_wr_transports(enum ibv_wr_opcode opcode)
 	}
 }
 
-/* A window is its key without the low byte, which is the application's */
-static inline void skerry_put_bind(struct skerry_send_wqe *wqe, uint32_t rkey,
-				   const struct ibv_mw_bind_info *info)
+/*
+ * The functions below write one part of an entry each. ibv_post_send() calls
+ * them one after the other, with what stands in its work request; the builders
+ * of struct ibv_qp_ex (wr.c) call the same ones as the application goes along.
+ * First comes skerry_put_operation(); the others add to what it wrote.
+ */
+static inline int skerry_put_operation(struct skerry_send_wqe *wqe,
+				       const struct skerry_wq_cap *cap,
+				       uint64_t wr_id,
+				       enum ibv_wr_opcode opcode,
+				       unsigned int send_flags)
 {
+	const unsigned int known = SKERRY_SEND_FENCE | SKERRY_SEND_SIGNALED |
+				   SKERRY_SEND_SOLICITED;
+
+	if (!(skerry_wr_transports(opcode) & (1U << cap->qp_type)))
+		return EINVAL;
+
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = wr_id;
+	wqe->opcode = (uint8_t)opcode;
+	wqe->flags = (uint8_t)((send_flags & known) | cap->flags);
+	return 0;
+}
+
+static inline void skerry_put_rdma(struct skerry_send_wqe *wqe,
+				   uint64_t remote_addr, uint32_t rkey)
+{
+	wqe->rdma.remote_addr = remote_addr;
+	wqe->rdma.rkey = rkey;
+}
+
+/* FETCH_ADD has no use for @swap */
+static inline void skerry_put_atomic(struct skerry_send_wqe *wqe,
+				     uint64_t remote_addr, uint32_t rkey,
+				     uint64_t compare_add, uint64_t swap)
+{
+	wqe->atomic.remote_addr = remote_addr;
+	wqe->atomic.rkey = rkey;
+	wqe->atomic.compare_add = compare_add;
+	if (wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		wqe->atomic.swap = swap;
+}
+
+static inline void skerry_put_ud(struct skerry_send_wqe *wqe,
+				 const struct ibv_ah *ah, uint32_t remote_qpn,
+				 uint32_t remote_qkey)
+{
+	wqe->ud.ah_num = ((const struct skerry_ah *)ah)->ah_num;
+	wqe->ud.remote_qpn = remote_qpn;
+	wqe->ud.remote_qkey = remote_qkey;
+}
+
+/*
+ * Binding as a work request is for windows of type 2, ibv_bind_mw() for those
+ * of type 1. A window is its key without the low byte, which is the
+ * application's. What else the rules ask for the kernel checks, when the
+ * request's turn comes.
+ */
+static inline int skerry_put_bind(struct skerry_send_wqe *wqe,
+				  enum ibv_mw_type type,
+				  const struct ibv_mw *mw, uint32_t rkey,
+				  const struct ibv_mw_bind_info *info)
+{
+	if (mw->type != type || (mw->rkey ^ rkey) > UINT8_MAX)
+		return EINVAL;
+
 	wqe->mem.addr = info->addr;
 	wqe->mem.length = info->length;
 	wqe->mem.key = rkey;
 	wqe->mem.lkey = info->mr ? info->mr->lkey : 0;
 	wqe->mem.access = info->mw_access_flags;
+	return 0;
 }
 
-/*
- * Binding by ibv_post_send() is for windows of type 2, ibv_bind_mw() for those
- * of type 1. What else the rules ask for the kernel checks, when the request's
- * turn comes.
- */
-static inline bool skerry_bind_ok(const struct ibv_send_wr *wr,
-				  enum ibv_mw_type type)
+/* struct ibv_sge and struct skerry_sge are the same to the last bit */
+static inline void skerry_copy_sges(void *dst, const struct ibv_sge *sg_list,
+				    uint32_t num_sge)
 {
-	const struct ibv_mw *mw = wr->bind_mw.mw;
-
-	return mw->type == type && (mw->rkey ^ wr->bind_mw.rkey) <= UINT8_MAX;
+	if (num_sge)
+		memcpy(dst, sg_list, num_sge * sizeof(struct skerry_sge));
 }
 
-/* The part of the header that depends on the operation */
-static inline enum skerry_wr_data
-skerry_put_operation(struct skerry_send_wqe *wqe, const struct ibv_send_wr *wr,
-		     const struct skerry_wq_cap *cap)
+static inline int skerry_put_sges(struct skerry_send_wqe *wqe,
+				  const struct skerry_wq_cap *cap,
+				  const struct ibv_sge *sg_list, size_t num_sge)
+{
+	/* A number that was negative is a large one */
+	if (num_sge > cap->max_sge)
+		return EINVAL;
+	if (skerry_wr_data((enum ibv_wr_opcode)wqe->opcode) ==
+	    SKERRY_WR_NO_DATA)
+		return 0;
+
+	wqe->num_sge = (uint16_t)num_sge;
+	skerry_copy_sges(wqe + 1, sg_list, wqe->num_sge);
+	return 0;
+}
+
+/* Before the first skerry_put_inline(): is this operation's data inline? */
+static inline int skerry_start_inline(struct skerry_send_wqe *wqe)
+{
+	switch (skerry_wr_data((enum ibv_wr_opcode)wqe->opcode)) {
+	case SKERRY_WR_LOCAL_OUT:
+		wqe->flags |= SKERRY_SEND_INLINE;
+		return 0;
+	case SKERRY_WR_LOCAL_IN:
+		return EINVAL;
+	default:
+		return 0;
+	}
+}
+
+/* Add one piece to the inline data */
+static inline int skerry_put_inline(struct skerry_send_wqe *wqe,
+				    const struct skerry_wq_cap *cap,
+				    const void *addr, size_t length)
+{
+	if (!(wqe->flags & SKERRY_SEND_INLINE))
+		return 0;
+	if (length > cap->max_inline - wqe->inline_len)
+		return EINVAL;
+	if (length)
+		memcpy((uint8_t *)(wqe + 1) + wqe->inline_len, addr, length);
+	wqe->inline_len += (uint32_t)length;
+	return 0;
+}
+
+static inline int skerry_put_inline_sges(struct skerry_send_wqe *wqe,
+					 const struct skerry_wq_cap *cap,
+					 const struct ibv_sge *sg_list,
+					 size_t num_sge)
+{
+	int ret;
+
+	if (num_sge > cap->max_sge)
+		return EINVAL;
+
+	ret = skerry_start_inline(wqe);
+	for (size_t i = 0; !ret && i < num_sge; i++)
+		ret = skerry_put_inline(wqe, cap,
+					(const void *)(uintptr_t)sg_list[i].addr,
+					sg_list[i].length);
+	return ret;
+}
+
+/* The part of a work request that depends on the operation */
+static inline int skerry_put_arguments(struct skerry_send_wqe *wqe,
+				       const struct ibv_send_wr *wr,
+				       const struct skerry_wq_cap *cap,
+				       enum ibv_mw_type windows)
 {
 	switch (wr->opcode) {
 	case IBV_WR_SEND_WITH_IMM:
@@ -130,102 +268,48 @@ skerry_put_operation(struct skerry_send_wqe *wqe, const struct ibv_send_wr *wr,
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		wqe->rdma.remote_addr = wr->wr.rdma.remote_addr;
-		wqe->rdma.rkey = wr->wr.rdma.rkey;
-		break;
+		skerry_put_rdma(wqe, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
+		return 0;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		wqe->atomic.remote_addr = wr->wr.atomic.remote_addr;
-		wqe->atomic.rkey = wr->wr.atomic.rkey;
-		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
-		if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
-			wqe->atomic.swap = wr->wr.atomic.swap;
-		return SKERRY_WR_LOCAL_IN;
-	case IBV_WR_LOCAL_INV:
-		return SKERRY_WR_NO_DATA;
+		skerry_put_atomic(wqe, wr->wr.atomic.remote_addr,
+				  wr->wr.atomic.rkey, wr->wr.atomic.compare_add,
+				  wr->wr.atomic.swap);
+		return 0;
 	case IBV_WR_BIND_MW:
-		skerry_put_bind(wqe, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
-		return SKERRY_WR_NO_DATA;
+		return skerry_put_bind(wqe, windows, wr->bind_mw.mw,
+				       wr->bind_mw.rkey,
+				       &wr->bind_mw.bind_info);
 	default:
-		if (cap->qp_type == IBV_QPT_UD) {
-			wqe->ud.ah_num =
-				((const struct skerry_ah *)wr->wr.ud.ah)->ah_num;
-			wqe->ud.remote_qpn = wr->wr.ud.remote_qpn;
-			wqe->ud.remote_qkey = wr->wr.ud.remote_qkey;
-		}
-		break;
-	}
-
-	return wr->opcode == IBV_WR_RDMA_READ ? SKERRY_WR_LOCAL_IN :
-						SKERRY_WR_LOCAL_OUT;
-}
-
-/* struct ibv_sge and struct skerry_sge are the same to the last bit */
-static inline void skerry_put_sges(void *dst, const struct ibv_sge *sg_list,
-				   uint32_t num_sge)
-{
-	if (num_sge)
-		memcpy(dst, sg_list, num_sge * sizeof(struct skerry_sge));
-}
-
-static inline int skerry_put_inline(struct skerry_send_wqe *wqe,
-				    const struct ibv_send_wr *wr,
-				    uint32_t max_inline)
-{
-	uint8_t *dst = (uint8_t *)(wqe + 1);
-	uint32_t len = 0;
-	int i;
-
-	for (i = 0; i < wr->num_sge; i++) {
-		const struct ibv_sge *sge = &wr->sg_list[i];
-
-		if (sge->length > max_inline - len)
-			return EINVAL;
-		if (sge->length)
-			memcpy(dst + len, (const void *)(uintptr_t)sge->addr,
-			       sge->length);
-		len += sge->length;
-	}
-
-	wqe->num_sge = 0;
-	wqe->inline_len = len;
-	return 0;
-}
-
-/* Write @wr to @wqe, which has room for all that @cap allows */
-static inline int skerry_put_send(struct skerry_send_wqe *wqe,
-				  const struct ibv_send_wr *wr,
-				  const struct skerry_wq_cap *cap)
-{
-	const unsigned int known = SKERRY_SEND_FENCE | SKERRY_SEND_SIGNALED |
-				   SKERRY_SEND_SOLICITED | SKERRY_SEND_INLINE;
-	enum skerry_wr_data data;
-
-	if (!(skerry_wr_transports(wr->opcode) & (1U << cap->qp_type)))
-		return EINVAL;
-	/* A negative number of SGEs is a large one */
-	if ((uint32_t)wr->num_sge > cap->max_sge)
-		return EINVAL;
-	memset(wqe, 0, sizeof(*wqe));
-	wqe->wr_id = wr->wr_id;
-	wqe->opcode = (uint8_t)wr->opcode;
-	wqe->flags = (uint8_t)((wr->send_flags & known) | cap->flags);
-
-	data = skerry_put_operation(wqe, wr, cap);
-	if (data == SKERRY_WR_NO_DATA) {
-		wqe->flags &= (uint8_t)~SKERRY_SEND_INLINE;
+		if (cap->qp_type == IBV_QPT_UD)
+			skerry_put_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
+				      wr->wr.ud.remote_qkey);
 		return 0;
 	}
+}
 
-	if (wqe->flags & SKERRY_SEND_INLINE) {
-		if (data != SKERRY_WR_LOCAL_OUT)
-			return EINVAL;
-		return skerry_put_inline(wqe, wr, cap->max_inline);
-	}
+/*
+ * Write @wr to @wqe, which has room for all that @cap allows. @windows is the
+ * type of windows that the caller binds.
+ */
+static inline int skerry_put_send(struct skerry_send_wqe *wqe,
+				  const struct ibv_send_wr *wr,
+				  const struct skerry_wq_cap *cap,
+				  enum ibv_mw_type windows)
+{
+	int ret;
 
-	wqe->num_sge = (uint16_t)wr->num_sge;
-	skerry_put_sges(wqe + 1, wr->sg_list, wqe->num_sge);
-	return 0;
+	ret = skerry_put_operation(wqe, cap, wr->wr_id, wr->opcode,
+				   wr->send_flags);
+	if (!ret)
+		ret = skerry_put_arguments(wqe, wr, cap, windows);
+	if (ret)
+		return ret;
+
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return skerry_put_inline_sges(wqe, cap, wr->sg_list,
+					      (size_t)wr->num_sge);
+	return skerry_put_sges(wqe, cap, wr->sg_list, (size_t)wr->num_sge);
 }
 
 static inline int skerry_put_recv(struct skerry_recv_wqe *wqe,
@@ -238,7 +322,7 @@ static inline int skerry_put_recv(struct skerry_recv_wqe *wqe,
 	wqe->wr_id = wr->wr_id;
 	wqe->num_sge = (uint32_t)wr->num_sge;
 	wqe->rsvd = 0;
-	skerry_put_sges(wqe + 1, wr->sg_list, wqe->num_sge);
+	skerry_copy_sges(wqe + 1, wr->sg_list, wqe->num_sge);
 	return 0;
 }
 

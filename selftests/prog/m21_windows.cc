@@ -13,8 +13,7 @@ using namespace st;
 namespace
 {
 
-constexpr int REMOTE = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-		       IBV_ACCESS_REMOTE_ATOMIC;
+constexpr int REMOTE = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr uint32_t WINDOW_BYTES = 8192;
 
 class Mw
@@ -158,8 +157,8 @@ void zero_based(Bench &bench)
 {
 	auto pair = windowed(bench);
 	Mw mw(pair.b.pd, IBV_MW_TYPE_2);
-	const uint32_t rkey = bind_2(
-		pair.b, mw, { pair.b.mr.addr(100), 1000, REMOTE | IBV_ACCESS_ZERO_BASED });
+	const uint32_t rkey =
+		bind_2(pair.b, mw, { pair.b.mr.addr(100), 1000, REMOTE | IBV_ACCESS_ZERO_BASED });
 
 	memset(pair.a.mr.data(), 0xa5, 64);
 	write_ok(pair, 936, rkey);
@@ -480,13 +479,16 @@ int main(int argc, char **argv)
 		  { "type 2, all operations", [](Bench &b) { through(b, IBV_MW_TYPE_2); } },
 		  { "type 2, zero-based", zero_based },
 		  { "WRITE through a window for READ",
-		    [](Bench &b) { without_access(b, IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_READ); } },
+		    [](Bench &b) {
+			    without_access(b, IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_READ);
+		    } },
 		  { "READ through a window for WRITE",
-		    [](Bench &b) { without_access(b, IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_WRITE); } },
+		    [](Bench &b) {
+			    without_access(b, IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_WRITE);
+		    } },
 		  { "atomic through a window for WRITE",
 		    [](Bench &b) {
-			    without_access(b, IBV_WR_ATOMIC_FETCH_AND_ADD,
-					   IBV_ACCESS_REMOTE_WRITE);
+			    without_access(b, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_WRITE);
 		    } },
 		  { "bind beyond the region",
 		    [](Bench &b) { bind_refused(b, L | BIND, { 1, 1 << 20 }); } },
@@ -495,9 +497,7 @@ int main(int argc, char **argv)
 		  { "bind to a region without MW_BIND",
 		    [](Bench &b) { bind_refused(b, L, { 0 }); } },
 		  { "bind for WRITE to a region that is read-only",
-		    [](Bench &b) {
-			    bind_refused(b, BIND, { 0, 64, IBV_ACCESS_REMOTE_WRITE });
-		    } },
+		    [](Bench &b) { bind_refused(b, BIND, { 0, 64, IBV_ACCESS_REMOTE_WRITE }); } },
 		  { "bind to a region of another PD", bind_region_of_other_pd },
 		  { "bind a window of another PD", bind_window_of_other_pd },
 		  { "bind what is bound, type 2", bind_twice },
@@ -522,8 +522,7 @@ int main(int argc, char **argv)
 		    [](Bench &b) { send_inv_refused(b, key_of_type_1); } },
 		  { "SEND with invalidate of a window that is not bound",
 		    [](Bench &b) { send_inv_refused(b, key_not_bound); } },
-		  { "type 2 used by another QP's peer",
-		    [](Bench &b) { other_qp(b, false); } },
+		  { "type 2 used by another QP's peer", [](Bench &b) { other_qp(b, false); } },
 		  { "type 2 invalidated by another QP", [](Bench &b) { other_qp(b, true); } },
 		  { "type 1 bound again and unbound", rebind },
 		  { "type 1 by its old key", old_key },

@@ -16,6 +16,7 @@
 #include <memory>
 #include <semaphore>
 #include <thread>
+#include <utility>
 
 namespace
 {
@@ -239,6 +240,39 @@ TEST(ProviderRing, TakesCqesOnceAndInOrder)
 		EXPECT_EQ(skerry_ring_avail(&r.ring), 0u);
 		skerry_ring_publish(&r.ring);
 		EXPECT_EQ(r.posted(), r.hdr()->kernel_index);
+	}
+}
+
+// The kernel has changed over to another ring; what it wrote before is still in the old one
+TEST(ProviderRing, MovesWhatWasNotConsumedWhenTheRingIsReplaced)
+{
+	for (const auto &[from_depth, to_depth] :
+	     { std::pair{ 8u, 32u }, { 32u, 8u }, { 8u, 8u } }) {
+		for (uint32_t start : { 0u, 5u, 0xfffffffdu }) {
+			for (uint32_t waiting : { 0u, 1u, 7u, 8u }) {
+				Ring from(from_depth, sizeof(skerry_cqe), start);
+				const uint32_t end = start + waiting;
+				Ring to(to_depth, sizeof(skerry_cqe), end);
+
+				for (uint32_t i = start; i != end; i++)
+					from.at<skerry_cqe>(i)->wr_id = i;
+				from.set_kernel(end);
+				// The kernel goes on meanwhile, as far as there is room
+				uint32_t more = to_depth - waiting;
+				for (uint32_t i = end; i != end + more; i++)
+					to.at<skerry_cqe>(i)->wr_id = i;
+				to.set_kernel(end + more);
+
+				skerry_ring_move(&to.ring, &from.ring);
+				for (uint32_t i = start; i != end + more; i++) {
+					const skerry_cqe *cqe = skerry_ring_take(&to.ring);
+
+					ASSERT_NE(cqe, nullptr) << i - start;
+					EXPECT_EQ(cqe->wr_id, uint64_t{ i });
+				}
+				EXPECT_EQ(skerry_ring_take(&to.ring), nullptr);
+			}
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ TEST(ProviderWqe, Send)
 	rq.wr.imm_data = 0xffffffff;
 	rq.wr.wr.rdma.remote_addr = ~0ull;
 	rq.wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
-	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 	EXPECT_EQ(slot.send()->wr_id, 0x1122334455667788u);
 	EXPECT_EQ(slot.send()->opcode, IB_UVERBS_WR_SEND);
 	EXPECT_EQ(slot.send()->flags, SKERRY_SEND_SIGNALED | SKERRY_SEND_FENCE);
@@ -131,7 +131,7 @@ TEST(ProviderWqe, ImmediateAndInvalidate)
 		Slot slot;
 
 		rq.wr.imm_data = htonl(0x01020304);
-		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 		EXPECT_EQ(slot.send()->opcode, op);
 		EXPECT_EQ(std::memcmp(&slot.send()->imm, "\1\2\3\4", 4), 0) << "as on the wire";
 	}
@@ -140,7 +140,7 @@ TEST(ProviderWqe, ImmediateAndInvalidate)
 		Slot slot;
 
 		rq.wr.invalidate_rkey = 0x01020304;
-		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 		EXPECT_EQ(slot.send()->opcode, op);
 		EXPECT_EQ(slot.send()->inv_rkey, 0x01020304u);
 	}
@@ -155,7 +155,7 @@ TEST(ProviderWqe, LocalInvalidateHasNoData)
 	Slot slot;
 
 	rq.wr.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
-	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 	EXPECT_EQ(slot.send()->num_sge, 0);
 	EXPECT_EQ(slot.send()->inline_len, 0u);
 	EXPECT_EQ(slot.send()->flags, SKERRY_SEND_SIGNALED);
@@ -173,7 +173,7 @@ TEST(ProviderWqe, Rdma)
 
 		rq.wr.wr.rdma.remote_addr = 0xfedcba9876543210;
 		rq.wr.wr.rdma.rkey = 0xcafe;
-		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 		EXPECT_EQ(slot.send()->opcode, op);
 		EXPECT_EQ(slot.send()->rdma.remote_addr, 0xfedcba9876543210u);
 		EXPECT_EQ(slot.send()->rdma.rkey, 0xcafeu);
@@ -195,13 +195,52 @@ TEST(ProviderWqe, Atomics)
 		rq.wr.wr.atomic.rkey = 0xcafe;
 		rq.wr.wr.atomic.compare_add = 77;
 		rq.wr.wr.atomic.swap = 88;
-		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+		ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 		EXPECT_EQ(slot.send()->opcode, op);
 		EXPECT_EQ(slot.send()->atomic.remote_addr, 0x1000u);
 		EXPECT_EQ(slot.send()->atomic.rkey, 0xcafeu);
 		EXPECT_EQ(slot.send()->atomic.compare_add, 77u);
 		EXPECT_EQ(slot.send()->atomic.swap, op == IBV_WR_ATOMIC_CMP_AND_SWP ? 88u : 0u);
 	}
+}
+
+TEST(ProviderWqe, BindsWindowsOfTheTypeAndTheNameAskedFor)
+{
+	const skerry_wq_cap c = cap(IBV_QPT_RC);
+	const auto put = [&](Slot &slot, ibv_mw_type window, ibv_mw_type caller, uint32_t rkey,
+			     ibv_mr *mr) {
+		Request rq(IBV_WR_BIND_MW, 2);
+		ibv_mw mw{};
+
+		mw.type = window;
+		mw.rkey = 0x1234aa;
+		rq.wr.bind_mw.mw = &mw;
+		rq.wr.bind_mw.rkey = rkey;
+		rq.wr.bind_mw.bind_info = { mr, 0xfedcba9876543210, 0x123456789a,
+					    IBV_ACCESS_REMOTE_READ };
+		return skerry_put_send(slot.send(), &rq.wr, &c, caller);
+	};
+	ibv_mr mr{};
+	Slot slot;
+
+	mr.lkey = 0xcafe;
+	for (ibv_mw_type type : { IBV_MW_TYPE_1, IBV_MW_TYPE_2 }) {
+		ASSERT_EQ(put(slot, type, type, 0x123400, &mr), 0);
+		EXPECT_EQ(slot.send()->opcode, IBV_WR_BIND_MW);
+		EXPECT_EQ(slot.send()->mem.addr, 0xfedcba9876543210u);
+		EXPECT_EQ(slot.send()->mem.length, 0x123456789au);
+		EXPECT_EQ(slot.send()->mem.key, 0x123400u);
+		EXPECT_EQ(slot.send()->mem.lkey, 0xcafeu);
+		EXPECT_EQ(slot.send()->mem.access, unsigned{ IBV_ACCESS_REMOTE_READ });
+		EXPECT_EQ(slot.send()->num_sge, 0) << "no data goes with it";
+		EXPECT_TRUE(slot.untouched_from(64));
+	}
+	EXPECT_EQ(put(slot, IBV_MW_TYPE_2, IBV_MW_TYPE_2, 0x1234aa, nullptr), 0);
+	EXPECT_EQ(slot.send()->mem.lkey, 0u);
+	EXPECT_EQ(put(slot, IBV_MW_TYPE_1, IBV_MW_TYPE_2, 0x123400, &mr), EINVAL);
+	EXPECT_EQ(put(slot, IBV_MW_TYPE_2, IBV_MW_TYPE_1, 0x123400, &mr), EINVAL);
+	EXPECT_EQ(put(slot, IBV_MW_TYPE_2, IBV_MW_TYPE_2, 0x1235aa, &mr), EINVAL)
+		<< "the name of another window";
 }
 
 TEST(ProviderWqe, Datagram)
@@ -215,7 +254,7 @@ TEST(ProviderWqe, Datagram)
 	rq.wr.wr.ud.ah = &ah.ibv_ah;
 	rq.wr.wr.ud.remote_qpn = 0x123456;
 	rq.wr.wr.ud.remote_qkey = 0x80010000;
-	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 	EXPECT_EQ(slot.send()->ud.ah_num, 42u);
 	EXPECT_EQ(slot.send()->ud.remote_qpn, 0x123456u);
 	EXPECT_EQ(slot.send()->ud.remote_qkey, 0x80010000u);
@@ -236,7 +275,7 @@ TEST(ProviderWqe, InlineGathersTheBytes)
 		rq.sges[1] = { 0, 0, 0xdead };
 		rq.sges[2] = { reinterpret_cast<uintptr_t>(d.data()), 5, 0xdead };
 		rq.wr.send_flags = IBV_SEND_INLINE;
-		ASSERT_EQ(skerry_put_send(s.send(), &rq.wr, &c), 0) << op;
+		ASSERT_EQ(skerry_put_send(s.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0) << op;
 		EXPECT_EQ(s.send()->flags, SKERRY_SEND_INLINE);
 		EXPECT_EQ(s.send()->num_sge, 0);
 		EXPECT_EQ(s.send()->inline_len, 8u);
@@ -248,7 +287,7 @@ TEST(ProviderWqe, InlineGathersTheBytes)
 
 	nothing.wr.send_flags = IBV_SEND_INLINE;
 	nothing.wr.sg_list = nullptr;
-	ASSERT_EQ(skerry_put_send(slot.send(), &nothing.wr, &c), 0);
+	ASSERT_EQ(skerry_put_send(slot.send(), &nothing.wr, &c, IBV_MW_TYPE_2), 0);
 	EXPECT_EQ(slot.send()->inline_len, 0u);
 }
 
@@ -265,7 +304,7 @@ TEST(ProviderWqe, InlineUpToTheLimitAndNotOneByteMore)
 			rq.sges[i] = { reinterpret_cast<uintptr_t>(bytes.data()), lengths[i], 0 };
 		rq.wr.send_flags = IBV_SEND_INLINE;
 
-		const int ret = skerry_put_send(slot.send(), &rq.wr, &c);
+		const int ret = skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2);
 
 		EXPECT_TRUE(slot.untouched_from(64 + c.max_inline));
 		return ret;
@@ -289,7 +328,7 @@ TEST(ProviderWqe, InlineOnlyWhereDataGoesOut)
 		Slot slot;
 
 		rq.wr.send_flags = IBV_SEND_INLINE;
-		EXPECT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), EINVAL) << op;
+		EXPECT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), EINVAL) << op;
 	}
 }
 
@@ -306,7 +345,7 @@ TEST(ProviderWqe, TooManyPieces)
 			for (ibv_sge &sge : rq.sges)
 				sge = { reinterpret_cast<uintptr_t>(bytes.data()), 16, 0 };
 			rq.wr.send_flags = flags;
-			EXPECT_EQ(skerry_put_send(slot.send(), &rq.wr, &c),
+			EXPECT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2),
 				  n >= 0 && n <= 4 ? 0 : EINVAL)
 				<< n << " pieces, flags " << flags;
 			EXPECT_TRUE(slot.untouched_from(64 + 100));
@@ -326,7 +365,7 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 		{ IBV_WR_ATOMIC_CMP_AND_SWP, rc },
 		{ IBV_WR_ATOMIC_FETCH_AND_ADD, rc },
 		{ IBV_WR_LOCAL_INV, rc | uc },
-		{ IBV_WR_BIND_MW, 0 },
+		{ IBV_WR_BIND_MW, rc | uc },
 		{ IBV_WR_SEND_WITH_INV, rc | uc },
 		{ IBV_WR_TSO, 0 },
 		{ IBV_WR_DRIVER1, 0 },
@@ -341,7 +380,9 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 								 { IBV_QPT_RAW_PACKET, 0 },
 								 { IBV_QPT_XRC_RECV, 0 } };
 	skerry_ah ah{};
+	ibv_mw mw{};
 
+	mw.type = IBV_MW_TYPE_2;
 	for (const auto &[opcode, transports] : table) {
 		for (const auto &[type, bit] : types) {
 			const skerry_wq_cap c = cap(type);
@@ -350,7 +391,9 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 
 			if (type == IBV_QPT_UD)
 				rq.wr.wr.ud.ah = &ah.ibv_ah;
-			EXPECT_EQ(skerry_put_send(slot.send(), &rq.wr, &c),
+			if (opcode == IBV_WR_BIND_MW)
+				rq.wr.bind_mw.mw = &mw;
+			EXPECT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2),
 				  transports & bit ? 0 : EINVAL)
 				<< "opcode " << opcode << ", QP type " << type;
 		}
@@ -365,7 +408,7 @@ TEST(ProviderWqe, FlagsOfTheQueueAndUnknownFlags)
 
 	c.flags = SKERRY_SEND_SIGNALED; // sq_sig_all
 	rq.wr.send_flags = IBV_SEND_SOLICITED | IBV_SEND_IP_CSUM | 0xffffff00;
-	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c), 0);
+	ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
 	EXPECT_EQ(slot.send()->flags, SKERRY_SEND_SOLICITED | SKERRY_SEND_SIGNALED);
 }
 

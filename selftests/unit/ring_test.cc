@@ -71,4 +71,19 @@ TEST_F(Ring, FiresOnceForWhatWasArmed)
 	EXPECT_EQ(ring.hdr->arm, 0U);
 }
 
+/* the kernel may look whether it is waited for, and raise the event later */
+TEST_F(Ring, ArmedIsAskedWithoutDisarming)
+{
+	EXPECT_FALSE(skr_ring_armed(&ring, true));
+	ring.hdr->arm = SKERRY_ARM_SOLICITED;
+	EXPECT_FALSE(skr_ring_armed(&ring, false));
+	EXPECT_TRUE(skr_ring_armed(&ring, true));
+	EXPECT_TRUE(skr_ring_armed(&ring, true));
+	ring.hdr->arm |= SKERRY_ARM_NEXT;
+	EXPECT_TRUE(skr_ring_armed(&ring, false));
+	EXPECT_EQ(ring.hdr->arm, SKERRY_ARM_SOLICITED | SKERRY_ARM_NEXT);
+	EXPECT_TRUE(skr_ring_fire(&ring, false));
+	EXPECT_FALSE(skr_ring_armed(&ring, true));
+}
+
 } // namespace

@@ -42,6 +42,12 @@
  *		store-release  hdr.user_index = cons
  *		to ask for an event: atomic OR into hdr.arm, then poll again
  *
+ * Resizing a CQ: the kernel makes another ring (SKERRY_RESIZE_PREPARE), user
+ * space maps it and stops consuming, and the kernel changes over
+ * (SKERRY_RESIZE_COMMIT). Indices go on. Entries from the old ring's
+ * kernel_index on are in the new one; user space moves those before it there,
+ * each to the place of its index. arm and user_index are taken over.
+ *
  * The kernel keeps no state of its own in a ring: kernel_index and need_kick
  * are copies for user space to read, and what user space writes there hurts
  * only itself.
@@ -263,6 +269,28 @@ struct skerry_alloc_ucontext_resp {
  * @ring: its ring, entries are struct skerry_cqe
  */
 struct skerry_create_cq_resp {
+	struct skerry_ring_info ring;
+};
+
+/* Steps of resizing a CQ */
+#define SKERRY_RESIZE_PREPARE	0
+#define SKERRY_RESIZE_COMMIT	1
+
+/**
+ * struct skerry_resize_cq_req - request to resize a CQ
+ * @step: SKERRY_RESIZE_*; a second PREPARE replaces the first one's ring
+ * @rsvd: zero
+ */
+struct skerry_resize_cq_req {
+	__u32	step;
+	__u32	rsvd;
+};
+
+/**
+ * struct skerry_resize_cq_resp - answer to resizing a CQ
+ * @ring: PREPARE: the ring to be; COMMIT: zero
+ */
+struct skerry_resize_cq_resp {
 	struct skerry_ring_info ring;
 };
 

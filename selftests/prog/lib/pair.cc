@@ -27,15 +27,23 @@ End::End(const Device &dev, const PairConfig &config, int access)
 {
 }
 
+void join(const Devices &devices, const PairConfig &config, const Qp &a, const Qp &b)
+{
+	auto link_a = config.link_a, link_b = config.link_b;
+
+	link_a.gid_index = devices.a.gid_index(config.gid);
+	link_b.gid_index = devices.b.gid_index(config.gid);
+	a.connect(link_a, b.address(link_b));
+	b.connect(link_b, a.address(link_a));
+}
+
 Pair::Pair(const Devices &devices, const PairConfig &cfg, bool connect)
 	: config(cfg), a(devices.a, cfg, cfg.access_a), b(devices.b, cfg, cfg.access_b)
 {
 	config.link_a.gid_index = devices.a.gid_index(cfg.gid);
 	config.link_b.gid_index = devices.b.gid_index(cfg.gid);
-	if (!connect)
-		return;
-	a.qp.connect(config.link_a, b.qp.address(config.link_b));
-	b.qp.connect(config.link_b, a.qp.address(config.link_a));
+	if (connect)
+		join(devices, cfg, a.qp, b.qp);
 }
 
 } // namespace st

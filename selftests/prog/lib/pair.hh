@@ -46,6 +46,9 @@ struct End {
 	Qp qp;
 };
 
+/* connect a QP of either device with the other one */
+void join(const Devices &devices, const PairConfig &config, const Qp &a, const Qp &b);
+
 struct Pair {
 	/* connected if told so */
 	Pair(const Devices &devices, const PairConfig &config, bool connect = true);

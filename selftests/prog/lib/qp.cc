@@ -33,6 +33,12 @@ Qp::Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq, co
 	caps = init.cap;
 }
 
+Qp::Qp(const Device &dev, ibv_qp *made) : dev(dev), qp(made)
+{
+	if (!qp)
+		fail_errno("creating a QP");
+}
+
 Qp::~Qp()
 {
 	destroy();

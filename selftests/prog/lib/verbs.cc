@@ -212,6 +212,12 @@ Cq::Cq(const Device &dev, int depth, bool with_channel)
 	}
 }
 
+Cq::Cq(ibv_cq *made) : cq(made)
+{
+	if (!cq)
+		fail_errno("creating a CQ");
+}
+
 Cq::~Cq()
 {
 	ibv_destroy_cq(cq);

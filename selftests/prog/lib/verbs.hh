@@ -93,6 +93,8 @@ class Cq
 {
 public:
 	Cq(const Device &dev, int depth, bool with_channel = false);
+	/* one that was made otherwise; NULL is the failure of errno */
+	explicit Cq(ibv_cq *made);
 	Cq(const Cq &) = delete;
 	~Cq();
 
@@ -148,6 +150,8 @@ class Qp
 public:
 	Qp(const Device &dev, const Pd &pd, const Cq &send_cq, const Cq &recv_cq,
 	   const QpDepth &depth = {});
+	/* one that was made otherwise; NULL is the failure of errno */
+	Qp(const Device &dev, ibv_qp *made);
 	Qp(const Qp &) = delete;
 	~Qp();
 

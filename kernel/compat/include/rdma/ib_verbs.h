@@ -13,6 +13,14 @@
 #define SKR_DMAH	NULL
 #endif
 
+/* The member of ib_device_ops that resizes CQs, and what it counts entries in */
+#ifdef SKR_HAVE_RESIZE_USER_CQ
+#define SKR_CQE_TYPE	unsigned int
+#else
+#define SKR_CQE_TYPE	int
+#define resize_user_cq	resize_cq
+#endif
+
 /* A device could not be born in the namespace of its netdev. */
 #ifndef ib_alloc_device_with_net
 #define ib_alloc_device_with_net(drv_struct, member, net)	\
