@@ -26,7 +26,6 @@ static int __init skr_init(void)
 	err = skr_link_init();
 	if (err)
 		goto err_netns;
-	skr_debug_init();
 	return 0;
 
 err_netns:
@@ -40,7 +39,6 @@ err_sched:
 
 static void __exit skr_exit(void)
 {
-	skr_debug_exit();
 	skr_link_exit();
 	skr_netns_exit();
 	skr_qp_table_exit();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "av.h"
 
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
@@ -10,24 +12,61 @@
 
 #include "netns.h"
 
+/* The type of the source GID decides; IPv4 and IPv6 do not mix, GRHs do not care. */
+static int skr_av_net(struct skr_av *av, enum ib_gid_type type)
+{
+	bool ipv4 = ipv6_addr_v4mapped(&av->saddr);
+
+	switch (type) {
+	case IB_GID_TYPE_ROCE:
+		av->net = SKR_L3_GRH;
+		return 0;
+	case IB_GID_TYPE_ROCE_UDP_ENCAP:
+		av->net = ipv4 ? SKR_L3_IPV4 : SKR_L3_IPV6;
+		return ipv6_addr_v4mapped(&av->daddr) == ipv4 ? 0 : -EINVAL;
+	default:
+		return -EINVAL;
+	}
+}
+
+/*
+ * The service level is what the tag has to say, and a VLAN device maps
+ * priorities to that: go back through its map. Without an entry that leads
+ * there, the level itself is the priority.
+ */
+static u8 skr_av_priority(struct net_device *ndev, u8 sl)
+{
+	u8 prio;
+
+	if (!is_vlan_dev(ndev) ||
+	    vlan_dev_get_egress_qos_mask(ndev, sl) == sl << VLAN_PRIO_SHIFT)
+		return sl;
+	for (prio = 0; prio < 16; prio++) {
+		if (vlan_dev_get_egress_qos_mask(ndev, prio) == sl << VLAN_PRIO_SHIFT)
+			return prio;
+	}
+	return sl;
+}
+
 int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 	const struct ib_gid_attr *gid = grh->sgid_attr;
-	const struct net_device *ndev;
+	struct net_device *ndev;
+	int err;
 
 	/* RoCE knows eight service levels: a VLAN priority (A17.5.3) */
 	if (!gid || rdma_ah_get_sl(attr) > 7)
-		return -EINVAL;
-	if (gid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EINVAL;
 
 	memset(av, 0, sizeof(*av));
 	memcpy(&av->saddr, &gid->gid, sizeof(av->saddr));
 	memcpy(&av->daddr, &grh->dgid, sizeof(av->daddr));
-	av->net = ipv6_addr_v4mapped(&av->saddr) ? SKR_L3_IPV4 : SKR_L3_IPV6;
-	if (ipv6_addr_v4mapped(&av->daddr) != ipv6_addr_v4mapped(&av->saddr))
-		return -EINVAL;
+	err = skr_av_net(av, gid->gid_type);
+	if (err)
+		return err;
+	if (av->net == SKR_L3_GRH)
+		ether_addr_copy(av->dmac, attr->roce.dmac);
 
 	av->hop_limit = grh->hop_limit ?: IPV6_DEFAULT_HOPLIMIT;
 	av->tclass = grh->traffic_class & ~INET_ECN_MASK;
@@ -38,8 +77,10 @@ int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u3
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(gid);
-	if (!IS_ERR(ndev))
+	if (!IS_ERR(ndev)) {
 		av->oif = ndev->ifindex;
+		av->prio = skr_av_priority(ndev, av->sl);
+	}
 	rcu_read_unlock();
 	return av->oif ? 0 : -EINVAL;
 }
@@ -98,6 +139,8 @@ static struct dst_entry *skr_route6(struct skr_dev *dev, struct skr_av *av)
 
 struct dst_entry *skr_av_route(struct skr_dev *dev, struct skr_av *av)
 {
+	if (av->net == SKR_L3_GRH)
+		return NULL;
 	if (av->dst && dst_check(av->dst, av->cookie))
 		return av->dst;
 

@@ -6,6 +6,7 @@
 #ifndef SKR_NET_AV_H
 #define SKR_NET_AV_H
 
+#include <linux/if_ether.h>
 #include <linux/in6.h>
 #include <net/dst.h>
 #include <rdma/ib_verbs.h>
@@ -14,12 +15,13 @@
 
 /**
  * struct skr_av - an address vector
- * @net: encapsulation
+ * @net: encapsulation, which is the source GID's type
  * @hop_limit: IPv6 hop limit or IPv4 TTL
  * @tclass: IPv6 traffic class or IPv4 TOS; the two ECN bits are zero
  * @ecn: the two ECN bits of packets
- * @prio: skb->priority of packets
  * @sl: service level
+ * @prio: skb->priority of packets, which makes a VLAN device send @sl
+ * @dmac: MAC address of the destination; RoCEv1 only
  * @sport: UDP source port, constant for a connected QP
  * @flow_label: 20 bits
  * @ip_id: IPv4 identification of the next packet. No packet may be fragmented, so
@@ -36,8 +38,9 @@ struct skr_av {
 	u8			hop_limit;
 	u8			tclass;
 	u8			ecn;
-	u8			prio;
 	u8			sl;
+	u8			prio;
+	u8			dmac[ETH_ALEN];
 	u16			sport;
 	u32			flow_label;
 	u16			ip_id;
@@ -75,7 +78,8 @@ void skr_av_release(struct skr_av *av);
  * @av: address vector
  *
  * Context: BH, the owner's lock held.
- * Return: a route that stays valid as long as the lock is held, or NULL.
+ * Return: a route that stays valid as long as the lock is held, or NULL, always
+ *	so for RoCEv1, which needs none.
  */
 struct dst_entry *skr_av_route(struct skr_dev *dev, struct skr_av *av);
 

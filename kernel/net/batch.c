@@ -49,7 +49,8 @@ static bool skr_batch_allowed(const struct skr_dev *dev, const struct skr_av *av
 	struct netdev_nested_priv priv = {};
 	bool odd;
 
-	if (!READ_ONCE(skr_tune.super_tx))
+	/* nothing below cuts RoCEv1 */
+	if (!READ_ONCE(skr_tune.super_tx) || av->net == SKR_L3_GRH)
 		return false;
 	if (av->net != SKR_L3_IPV4)
 		return true;
@@ -123,7 +124,7 @@ void *skr_batch_add(struct skr_batch *batch, u32 bytes)
 		if (!batch->skb)
 			return NULL;
 		room = batch->skb->data;
-		skr_rocev2_push(batch->skb, batch->av);
+		skr_xmit_push(batch->skb, batch->av);
 		batch->packets = 0;
 		batch->bytes = 0;
 		batch->seg = bytes;

@@ -78,3 +78,18 @@ void skr_leave(struct skr_dev *dev, const struct in6_addr *gid)
 	dev_mc_del(dev->ndev, mac);
 	rtnl_unlock();
 }
+
+bool skr_joined(struct skr_dev *dev, const u8 *mac)
+{
+	struct netdev_hw_addr *ha;
+	bool found = false;
+
+	netif_addr_lock(dev->ndev);
+	netdev_for_each_mc_addr(ha, dev->ndev) {
+		found = ether_addr_equal(ha->addr, mac);
+		if (found)
+			break;
+	}
+	netif_addr_unlock(dev->ndev);
+	return found;
+}

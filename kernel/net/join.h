@@ -33,4 +33,14 @@ int skr_join(struct skr_dev *dev, const struct in6_addr *gid);
  */
 void skr_leave(struct skr_dev *dev, const struct in6_addr *gid);
 
+/**
+ * skr_joined() - has somebody on this host joined a group?
+ * @dev: device
+ * @mac: MAC address of the group
+ *
+ * Context: BH.
+ * Return: true if the netdev lets its frames in.
+ */
+bool skr_joined(struct skr_dev *dev, const u8 *mac);
+
 #endif /* SKR_NET_JOIN_H */

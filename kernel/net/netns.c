@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "netns.h"
 
+#include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
 
+#include "rocev1.h"
 #include "rocev2.h"
 #include "whole.h"
 
@@ -133,19 +135,26 @@ struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev)
 	return dev;
 }
 
-static bool skr_dev_has_address(struct skr_dev *dev, const struct in6_addr *gid)
+/*
+ * The netdev that has an address of a device: @on, or any if that is NULL. Each
+ * address is there for both types.
+ */
+static struct net_device *skr_dev_address(struct skr_dev *dev, const struct in6_addr *gid,
+					  struct net_device *on)
 {
 	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
 
 	/* the GID table is there from before QP 1 comes until after it goes */
 	if (!rcu_access_pointer(dev->gsi))
-		return false;
+		return NULL;
 	attr = rdma_find_gid_by_port(&dev->ibdev, (const union ib_gid *)gid,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, SKR_PORT, NULL);
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, SKR_PORT, on);
 	if (IS_ERR(attr))
-		return false;
+		return NULL;
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	rdma_put_gid_attr(attr);
-	return true;
+	return IS_ERR(ndev) ? NULL : ndev;
 }
 
 struct skr_dev *skr_netns_find_address(struct net *net, const struct in6_addr *gid)
@@ -153,10 +162,36 @@ struct skr_dev *skr_netns_find_address(struct net *net, const struct in6_addr *g
 	struct skr_dev *dev;
 
 	list_for_each_entry_rcu(dev, &skr_netns(net)->devs, node) {
-		if (skr_dev_has_address(dev, gid))
+		if (skr_dev_address(dev, gid, NULL))
 			return dev;
 	}
 	return NULL;
+}
+
+bool skr_netns_empty(struct net *net)
+{
+	return list_empty(&skr_netns(net)->devs);
+}
+
+struct net_device *skr_netns_local(struct skr_dev *dev, struct net_device *ndev, const u8 *mac,
+				   const struct in6_addr *gid)
+{
+	bool to_self = ether_addr_equal(mac, ndev->dev_addr);
+	struct net_device *local = NULL;
+	struct skr_dev *other;
+
+	if (to_self)
+		local = skr_dev_address(dev, gid, ndev);
+	if (local)
+		return local;
+	list_for_each_entry_rcu(other, &skr_netns(dev->net)->devs, node) {
+		if (!ether_addr_equal(mac, other->ndev->dev_addr))
+			continue;
+		local = skr_dev_address(other, gid, NULL);
+		if (local)
+			return local;
+	}
+	return to_self ? ndev : NULL;
 }
 
 struct sock *skr_netns_sk6(struct net *net)
@@ -191,10 +226,15 @@ static struct pernet_operations skr_netns_ops = {
 
 int skr_netns_init(void)
 {
-	return register_pernet_subsys(&skr_netns_ops);
+	int err = register_pernet_subsys(&skr_netns_ops);
+
+	if (!err)
+		skr_rocev1_init();
+	return err;
 }
 
 void skr_netns_exit(void)
 {
+	skr_rocev1_exit();
 	unregister_pernet_subsys(&skr_netns_ops);
 }

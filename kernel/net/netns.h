@@ -84,9 +84,32 @@ struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev);
  * For a packet that never left the host: it comes in on the loopback device.
  *
  * Context: under RCU.
- * Return: the device with this RoCEv2 GID whose QP 1 exists, or NULL.
+ * Return: the device with this GID, of either type, whose QP 1 exists, or NULL.
  */
 struct skr_dev *skr_netns_find_address(struct net *net, const struct in6_addr *gid);
+
+/**
+ * skr_netns_empty() - does nobody here speak RoCE?
+ * @net: namespace
+ *
+ * Context: under RCU.
+ * Return: true if there is no device.
+ */
+bool skr_netns_empty(struct net *net);
+
+/**
+ * skr_netns_local() - the netdev of this namespace that a RoCEv1 frame is for
+ * @dev: device that sends
+ * @ndev: netdev that has the source GID
+ * @mac: where it goes
+ * @gid: destination GID
+ *
+ * Context: BH, under RCU.
+ * Return: a netdev, or NULL if the frame has to leave the host. No frame to
+ *	@ndev's own MAC address has to.
+ */
+struct net_device *skr_netns_local(struct skr_dev *dev, struct net_device *ndev, const u8 *mac,
+				   const struct in6_addr *gid);
 
 /**
  * skr_netns_sk6() - socket for IPv6 route look-ups

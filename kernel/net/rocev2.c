@@ -123,6 +123,11 @@ void skr_l3_copy(struct skr_l3_copy *l3, const struct sk_buff *skb, u8 net, u32 
 {
 	u32 udp_len = sizeof(struct udphdr) + bytes;
 
+	if (net == SKR_L3_GRH) {
+		l3->ip6 = *ipv6_hdr(skb);
+		l3->ip6.payload_len = htons(bytes);
+		return;
+	}
 	l3->udp = *udp_hdr(skb);
 	l3->udp.len = htons(udp_len);
 	if (net == SKR_L3_IPV4) {
@@ -134,6 +139,27 @@ void skr_l3_copy(struct skr_l3_copy *l3, const struct sk_buff *skb, u8 net, u32 
 		l3->ip6.payload_len = htons(udp_len);
 	}
 }
+
+int skr_rocev2_out(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb)
+{
+	struct dst_entry *dst = skr_av_route(dev, av);
+	int ret;
+
+	if (!dst) {
+		kfree_skb(skb);
+		return -EHOSTUNREACH;
+	}
+	rcu_read_lock();
+	skb_dst_set_noref(skb, dst);
+	if (av->net == SKR_L3_IPV4)
+		ret = ip_local_out(dev->net, NULL, skb);
+	else
+		ret = ip6_local_out(dev->net, NULL, skb);
+	rcu_read_unlock();
+	return ret;
+}
+
+/* From here on: any encapsulation. A GRH is laid out like an IPv6 header. */
 
 bool skr_rx_matches(struct sk_buff *skb, const struct skr_av *av)
 {

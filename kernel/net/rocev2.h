@@ -16,7 +16,7 @@
 #include "../wire/pkt.h"
 #include "av.h"
 
-/* IPv6 and UDP headers: room to leave in front of a BTH */
+/* IPv6 and UDP headers: room to leave in front of a BTH, more than a GRH needs */
 #define SKR_ROCEV2_HEADROOM	48
 
 /**
@@ -198,10 +198,22 @@ void skr_rx_dgid(struct sk_buff *skb, struct in6_addr *gid);
 /**
  * skr_rx_grh() - a packet's layer 3 as a datagram's receiver gets it
  * @skb: received packet
- * @grh: 40 bytes: the IPv6 header; or 20 zeroes and the IPv4 header (A17.4.5.2)
+ * @grh: 40 bytes: the GRH or IPv6 header; or 20 zeroes and the IPv4 header
+ *	(A17.4.5.2)
  *
  * Context: any.
  */
 void skr_rx_grh(struct sk_buff *skb, void *grh);
+
+/**
+ * skr_rocev2_out() - give a packet to the IP stack
+ * @dev: device
+ * @av: where it goes; its route cache may change
+ * @skb: packet, skb->data at the IP header; consumed
+ *
+ * Context: BH, the lock of @av's owner held.
+ * Return: what the stack says, or -EHOSTUNREACH if there is no route.
+ */
+int skr_rocev2_out(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb);
 
 #endif /* SKR_NET_ROCEV2_H */

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "xmit.h"
 
-#include <linux/udp.h>
-#include <net/ip.h>
-#include <net/ipv6.h>
-
 #include "../trace.h"
 #include "../wire/icrc.h"
+#include "rocev1.h"
 #include "rocev2.h"
 
 struct sk_buff *skr_xmit_alloc(u32 bytes)
@@ -21,6 +18,22 @@ struct sk_buff *skr_xmit_alloc(u32 bytes)
 	return skb;
 }
 
+void skr_xmit_push(struct sk_buff *skb, const struct skr_av *av)
+{
+	if (av->net == SKR_L3_GRH)
+		skr_rocev1_push(skb, av);
+	else
+		skr_rocev2_push(skb, av);
+}
+
+static int skr_xmit_out(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb)
+{
+	skb->priority = av->prio;
+	if (av->net == SKR_L3_GRH)
+		return skr_rocev1_out(dev, av, skb);
+	return skr_rocev2_out(dev, av, skb);
+}
+
 void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes)
 {
 	u8 *end = payload + bytes - SKR_ICRC_BYTES;
@@ -33,50 +46,24 @@ void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes)
 enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
 			  u32 packets, u32 bytes)
 {
-	struct dst_entry *dst = skr_av_route(dev, av);
-	int ret;
-
-	if (!dst) {
-		skr_count_add(dev, SKR_CNT_TX_UNREACHABLE, packets);
-		kfree_skb(skb);
-		return SKR_TX_OK;
-	}
-	skb->priority = av->prio;
-	rcu_read_lock();
-	skb_dst_set_noref(skb, dst);
-	if (av->net == SKR_L3_IPV4)
-		ret = ip_local_out(dev->net, NULL, skb);
-	else
-		ret = ip6_local_out(dev->net, NULL, skb);
-	rcu_read_unlock();
 
 	/*
 	 * Only a full queue is news to the sender. A congested one (CN) took
 	 * this packet; a filter that drops it is a wire that loses it.
 	 */
-	if (ret == NET_XMIT_DROP || ret == -ENOBUFS) {
+	switch (skr_xmit_out(dev, av, skb)) {
+	case NET_XMIT_DROP:
+	case -ENOBUFS:
 		skr_count_add(dev, SKR_CNT_TX_CONGESTED, packets);
 		return SKR_TX_CONGESTED;
+	case -EHOSTUNREACH:
+		skr_count_add(dev, SKR_CNT_TX_UNREACHABLE, packets);
+		return SKR_TX_OK;
+	default:
+		skr_count_add(dev, SKR_CNT_TX_PACKETS, packets);
+		skr_count_add(dev, SKR_CNT_TX_BYTES, bytes);
+		return SKR_TX_OK;
 	}
-	skr_count_add(dev, SKR_CNT_TX_PACKETS, packets);
-	skr_count_add(dev, SKR_CNT_TX_BYTES, bytes);
-	return SKR_TX_OK;
-}
-
-enum skr_tx skr_xmit(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
-		     u32 hdr_bytes)
-{
-	u8 *bth = skb->data;
-	u32 bytes = skb->len;
-	u32 crc;
-
-	trace_skr_tx(dev, bth);
-	skr_rocev2_push(skb, av);
-	av->ip_id++;
-	crc = skr_icrc_hdr(av->net, skb_network_header(skb), skb_transport_header(skb), bth,
-			   hdr_bytes);
-	skr_xmit_icrc(crc, bth + hdr_bytes, bytes - hdr_bytes);
-	return skr_xmit_down(dev, av, skb, 1, bytes);
 }
 
 /* Walk the payload where it lies; nothing is linearized. */

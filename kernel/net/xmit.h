@@ -30,6 +30,15 @@ enum skr_tx {
 struct sk_buff *skr_xmit_alloc(u32 bytes);
 
 /**
+ * skr_xmit_push() - put the headers below the BTH in front of a packet
+ * @skb: packet, skb->data at the BTH; at the GRH or IP header afterwards
+ * @av: where it goes
+ *
+ * Context: any.
+ */
+void skr_xmit_push(struct sk_buff *skb, const struct skr_av *av);
+
+/**
  * skr_xmit_icrc() - write a packet's ICRC
  * @crc: running CRC over all headers
  * @payload: what follows them
@@ -52,19 +61,6 @@ void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes);
  */
 enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
 			  u32 packets, u32 bytes);
-
-/**
- * skr_xmit() - send a packet
- * @dev: device
- * @av: where to; its route cache may change
- * @skb: from skr_xmit_alloc(), complete but for the ICRC; consumed
- * @hdr_bytes: BTH and extended headers
- *
- * Context: BH, the lock of @av's owner held.
- * Return: what became of it.
- */
-enum skr_tx skr_xmit(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
-		     u32 hdr_bytes);
 
 /**
  * skr_rx_icrc_ok() - check the ICRC of a received packet

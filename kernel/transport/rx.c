@@ -8,6 +8,7 @@
 #include <rdma/ib_addr.h>
 
 #include "../net/netns.h"
+#include "../net/rocev1.h"
 #include "../net/rocev2.h"
 #include "../net/xmit.h"
 #include "../trace.h"
@@ -53,6 +54,8 @@ static enum skr_drop skr_rx_check_unicast(struct sk_buff *skb, const struct skr_
 	drop = skr_rx_check_qp(found, pkt);
 	if (drop)
 		return drop;
+	if (found->trans == SKR_TRANS_UD && !skr_rocev1_is_ours(found->dev, skb))
+		return SKR_DROP_ADDR;
 	/* a group's traffic goes to QP 0xffffff and nowhere else (9.6.1.4) */
 	if (rdma_is_multicast_addr(&gid))
 		return SKR_DROP_ADDR;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "verbs.h"
 
+#include <linux/etherdevice.h>
 #include <rdma/uverbs_ioctl.h>
 
 int skr_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
@@ -50,6 +51,8 @@ int skr_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	rdma_ah_set_port_num(attr, SKR_PORT);
 	rdma_ah_set_grh(attr, &dgid, av->flow_label,
 			ibah->sgid_attr ? ibah->sgid_attr->index : 0, av->hop_limit, av->tclass);
+	if (attr->type == RDMA_AH_ATTR_TYPE_ROCE)
+		ether_addr_copy(attr->roce.dmac, av->dmac);
 	return 0;
 }
 

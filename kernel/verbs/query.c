@@ -87,7 +87,7 @@ int skr_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 int skr_get_port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm)
 {
-	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE | RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 	imm->max_mad_size = IB_MGMT_MAD_SIZE;
 	imm->pkey_tbl_len = 1;
 	imm->gid_tbl_len = SKR_GIDS;

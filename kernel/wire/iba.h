@@ -108,6 +108,7 @@ struct skr_atomicacketh {
 
 /* What precedes the payload of a received datagram (11.4.1.2, A17.4.5.2) */
 #define SKR_GRH_BYTES		40
+#define SKR_GRH_NEXT_HDR	0x1b
 
 #define SKR_PKEY_FULL		0xffff
 #define SKR_PKEY_MEMBER		0x8000

@@ -1,8 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# Index of a device's first RoCEv2 GID of one kind.
-# Usage: gid_index.sh DEVICE v4|v6|ll
+# Index of a device's first GID of one kind: RoCEv2, or RoCEv1 with "v1-" in
+# front; of the addresses of one netdev only if one is given.
+# Usage: gid_index.sh DEVICE [v1-]v4|v6|ll [NETDEV]
+
+want="RoCE v2"
+[ "${2#v1-}" = "$2" ] || want="IB/RoCE v1"
 
 cd "/sys/class/infiniband/$1/ports/1" || exit
 for ((i = 0; ; i++)); do
@@ -13,9 +17,10 @@ for ((i = 0; ; i++)); do
 	fe80:*) kind=ll ;;
 	*) kind=v6 ;;
 	esac
-	[ "$kind" = "$2" ] || continue
+	[ "$kind" = "${2#v1-}" ] || continue
 	read -r type 2> /dev/null < "gid_attrs/types/$i" || continue
-	[ "$type" = "RoCE v2" ] || continue
+	[ "$type" = "$want" ] || continue
+	[ -z "$3" ] || [ "$(< "gid_attrs/ndevs/$i")" = "$3" ] || continue
 	echo $i
 	exit 0
 done 2> /dev/null

@@ -431,16 +431,17 @@ node()
 	return 1
 }
 
-# gid_index HOST DEV v4|v6|ll - index of the first RoCEv2 GID of that kind
+# gid_index HOST DEV KIND [NETDEV] - index of the first GID of that kind: v4, v6
+# and ll are RoCEv2, with v1- in front RoCEv1
 gid_index()
 {
-	on "$1" "$SELFTESTS/lib/gid_index.sh" "$2" "$3"
+	on "$1" "$SELFTESTS/lib/gid_index.sh" "${@:2}"
 }
 
-# peer_address v4|v6|ll - where B finds A over TCP
+# peer_address KIND - where B finds A over TCP
 peer_address()
 {
-	case $1 in
+	case ${1#v1-} in
 	v4) echo $IP4_A ;;
 	v6) echo $IP6_A ;;
 	ll) echo $LL_A%$DEV_B ;;

@@ -95,15 +95,19 @@ int Device::gid_index(const std::string &kind) const
 {
 	ibv_gid_entry table[128];
 
+	bool v1 = kind.rfind("v1-", 0) == 0;
+	auto type = v1 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2;
+	auto address = v1 ? kind.substr(3) : kind;
+
 	if (!kind.empty() && kind.find_first_not_of("0123456789") == kind.npos)
 		return std::stoi(kind);
 	auto n = ibv_query_gid_table(ctx, table, std::size(table), 0);
 	if (n < 0)
 		fail_errno("ibv_query_gid_table", -n);
 	for (int i = 0; i < n; i++)
-		if (table[i].gid_type == IBV_GID_TYPE_ROCE_V2 && gid_is(table[i].gid, kind))
+		if (table[i].gid_type == type && gid_is(table[i].gid, address))
 			return table[i].gid_index;
-	fail("%s has no RoCEv2 GID of kind %s among %zd", ibv_get_device_name(ctx->device),
+	fail("%s has no GID of kind %s among %zd", ibv_get_device_name(ctx->device),
 	     kind.c_str(), n);
 }
 

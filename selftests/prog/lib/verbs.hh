@@ -30,7 +30,8 @@ public:
 	ibv_context *get() const { return ctx; }
 	const ibv_device_attr &attr() const { return caps; }
 	ibv_port_attr port() const;
-	/* index of a RoCEv2 GID: "v4", "v6", "ll" or a number */
+	/* index of a GID: "v4", "v6", "ll" for RoCEv2, with "v1-" in front for RoCEv1; or a
+	 * number */
 	int gid_index(const std::string &kind) const;
 	ibv_gid gid(int index) const;
 	/* next asynchronous event within ms, acknowledged; nothing if none came */
