@@ -701,11 +701,12 @@ traffic()
 		"${both[@]}" "${client[@]}"
 }
 
-# watch_icrc - recompute the ICRC of all that passes A's netdev, from now on
+# watch_icrc [v1|v2] - recompute the ICRC of all that passes A's netdev, from now
+# on; nothing else than that encapsulation may pass if it is given
 watch_icrc()
 {
 	in_host "$NS_A"
-	"${_in[@]}" "$PROG/icrcwatch" --interface $DEV_A > "$TMP/icrc" 2>&1 &
+	"${_in[@]}" "$PROG/icrcwatch" --interface "$DEV_A" ${1:+--only="$1"} > "$TMP/icrc" 2>&1 &
 	_watcher=$!
 	defer kill "$_watcher"
 	must wait_until 5 grep -q ready "$TMP/icrc"

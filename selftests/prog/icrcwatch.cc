@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Listen on an interface and recompute the ICRC of every RoCEv2 packet that
+ * Listen on an interface and recompute the ICRC of every RoCE packet that
  * passes, both ways, until SIGTERM or SIGINT. Says "ready" when it listens.
  *
- *	icrcwatch --interface vA [--trace N]
+ *	icrcwatch --interface vA [--only v1|v2] [--trace N]
  *
  * With --trace it shows the last N packets in the end.
  *
- * Exit status 0 if there were packets and all ICRCs were right.
+ * Exit status 0 if there were packets both ways and all ICRCs were right, and
+ * none was of the encapsulation that was not expected.
  */
 #include <poll.h>
 #include <signal.h>
@@ -31,13 +32,14 @@ namespace
 volatile sig_atomic_t stop;
 
 struct Count {
-	unsigned long long good = 0, bad = 0;
+	unsigned long long good = 0, bad = 0, v1 = 0;
 	std::map<uint8_t, unsigned long long> opcodes;
 };
 
 void say(const char *way, const Count &c)
 {
-	std::printf("%s: %llu packets, %llu with a wrong ICRC;", way, c.good + c.bad, c.bad);
+	std::printf("%s: %llu packets, %llu of them RoCEv1, %llu with a wrong ICRC;", way,
+		    c.good + c.bad, c.v1, c.bad);
 	for (auto &[opcode, n] : c.opcodes)
 		std::printf(" %s %llu", opcode_name(opcode), n);
 	std::printf("\n");
@@ -78,6 +80,7 @@ void look(const uint8_t *frame, size_t length, RawLink::Direction dir, uint64_t 
 			trace.pop_front();
 	}
 	count.opcodes[v->bth.opcode]++;
+	count.v1 += v->v1;
 	if (v->icrc_good()) {
 		count.good++;
 		return;
@@ -88,9 +91,19 @@ void look(const uint8_t *frame, size_t length, RawLink::Direction dir, uint64_t 
 			    v->wire_icrc(), icrc(v->ip, v->ip_bytes));
 }
 
+bool right(const Count &c, const std::string &only)
+{
+	if (only == "v1" && c.v1 != c.good)
+		return false;
+	if (only == "v2" && c.v1)
+		return false;
+	return c.good && !c.bad;
+}
+
 int watch(Options &opt)
 {
 	RawLink link(opt.text("interface", "vA"));
+	auto only = opt.text("only", "");
 	Count count[2];
 	size_t keep = opt.number("trace", 0);
 	std::deque<Seen> trace;
@@ -115,7 +128,7 @@ int watch(Options &opt)
 	say("out", count[RawLink::OUT]);
 	if (auto lost = link.lost())
 		std::printf("%u packets not seen\n", lost);
-	return count[0].bad || count[1].bad || !count[0].good || !count[1].good;
+	return !(right(count[0], only) && right(count[1], only));
 }
 
 } // namespace

@@ -12,6 +12,8 @@
 namespace st
 {
 
+constexpr uint8_t GRH_NEXT = 0x1b;
+
 const char *opcode_name(uint8_t opcode)
 {
 	static const char *const rc[] = { "SEND_FIRST",	    "SEND_MIDDLE",   "SEND_LAST",
@@ -140,6 +142,20 @@ void Path::addresses(const char *from, const char *to)
 		fail("not two addresses of one kind: %s, %s", from, to);
 }
 
+Path Path::as_v1() const
+{
+	auto path = *this;
+
+	path.v1 = path.v6 = true;
+	if (!v6)
+		for (auto *a : { &path.source, &path.dest }) {
+			std::copy_n(a->begin(), 4, a->begin() + 12);
+			std::fill_n(a->begin(), 10, 0);
+			std::fill_n(a->begin() + 10, 2, 0xff);
+		}
+	return path;
+}
+
 Mac Path::mac(const char *text)
 {
 	Mac m;
@@ -163,10 +179,12 @@ Path Path::of(const Bytes &frame)
 	const uint8_t *from = v->ip + (v->v6 ? 8 : 12);
 	std::copy_n(frame.begin(), 6, path.dest_mac.begin());
 	std::copy_n(frame.begin() + 6, 6, path.source_mac.begin());
+	path.v1 = v->v1;
 	path.v6 = v->v6;
 	std::copy_n(from, bytes, path.source.begin());
 	std::copy_n(from + bytes, bytes, path.dest.begin());
-	path.source_port = get16(v->udp());
+	if (!v->v1)
+		path.source_port = get16(v->udp());
 	return path;
 }
 
@@ -206,29 +224,35 @@ static void put_ip6(Bytes &b, const Path &path, size_t payload)
 {
 	put32(b, 6U << 28 | static_cast<uint32_t>(path.tos) << 20);
 	put16(b, payload);
-	b.push_back(17);
+	b.push_back(path.v1 ? GRH_NEXT : 17);
 	b.push_back(path.ttl);
 	b.insert(b.end(), path.source.begin(), path.source.end());
 	b.insert(b.end(), path.dest.begin(), path.dest.end());
 }
 
-Bytes frame(const Path &path, const Bytes &udp_payload)
+static void put_udp(Bytes &b, const Path &path, size_t bytes)
 {
-	Bytes b;
-	auto bytes = UDP_BYTES + udp_payload.size();
-
-	b.insert(b.end(), path.dest_mac.begin(), path.dest_mac.end());
-	b.insert(b.end(), path.source_mac.begin(), path.source_mac.end());
-	put16(b, path.v6 ? 0x86dd : 0x0800);
-	if (path.v6)
-		put_ip6(b, path, bytes);
-	else
-		put_ip4(b, path, bytes);
 	put16(b, path.source_port);
 	put16(b, path.dest_port);
 	put16(b, bytes);
 	put16(b, 0);
-	b.insert(b.end(), udp_payload.begin(), udp_payload.end());
+}
+
+Bytes frame(const Path &path, const Bytes &packet)
+{
+	Bytes b;
+	auto bytes = (path.v1 ? 0 : UDP_BYTES) + packet.size();
+
+	b.insert(b.end(), path.dest_mac.begin(), path.dest_mac.end());
+	b.insert(b.end(), path.source_mac.begin(), path.source_mac.end());
+	put16(b, path.v1 ? ROCE_V1_TYPE : path.v6 ? 0x86dd : 0x0800);
+	if (path.v6)
+		put_ip6(b, path, bytes);
+	else
+		put_ip4(b, path, bytes);
+	if (!path.v1)
+		put_udp(b, path, bytes);
+	b.insert(b.end(), packet.begin(), packet.end());
 	return b;
 }
 
@@ -269,8 +293,8 @@ static uint32_t crc_step(uint32_t crc, const uint8_t *p, size_t n)
 uint32_t icrc(const uint8_t *ip, size_t length)
 {
 	static const uint8_t ones[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
-	bool v6 = ip[0] >> 4 == 6;
-	size_t ip_bytes = v6 ? 40 : 20, head_bytes = ip_bytes + UDP_BYTES + BTH_BYTES;
+	bool v6 = ip[0] >> 4 == 6, v1 = v6 && ip[6] == GRH_NEXT;
+	size_t bth = (v6 ? 40 : 20) + (v1 ? 0 : UDP_BYTES), head_bytes = bth + BTH_BYTES;
 	uint8_t head[40 + UDP_BYTES + BTH_BYTES];
 
 	std::memcpy(head, ip, head_bytes);
@@ -282,8 +306,9 @@ uint32_t icrc(const uint8_t *ip, size_t length)
 		/* type of service, time to live, header checksum */
 		head[1] = head[8] = head[10] = head[11] = 0xff;
 	}
-	head[ip_bytes + 6] = head[ip_bytes + 7] = 0xff; /* UDP checksum */
-	head[ip_bytes + UDP_BYTES + 4] = 0xff;		/* BTH: FECN, BECN, reserved */
+	if (!v1)
+		head[bth - 2] = head[bth - 1] = 0xff; /* UDP checksum */
+	head[bth + 4] = 0xff;			      /* BTH: FECN, BECN, reserved */
 	auto crc = crc_step(~0U, ones, sizeof(ones));
 	crc = crc_step(crc, head, head_bytes);
 	return ~crc_step(crc, ip + head_bytes, length - head_bytes - ICRC_BYTES);
@@ -309,22 +334,23 @@ std::optional<View> view(const uint8_t *frame, size_t length)
 	if (length < ETH_BYTES + 20 + UDP_BYTES)
 		return {};
 	type = get16(frame + 12);
-	v.v6 = type == 0x86dd;
+	v.v1 = type == ROCE_V1_TYPE;
+	v.v6 = v.v1 || type == 0x86dd;
 	if (!v.v6 && type != 0x0800)
 		return {};
 	v.ip = frame + ETH_BYTES;
 	v.header_bytes = v.v6 ? 40 : 20;
 	v.ip_bytes = v.v6 ? 40 + get16(v.ip + 4) : get16(v.ip + 2);
-	if (v.ip[v.v6 ? 6 : 9] != 17 || (!v.v6 && v.ip[0] != 0x45))
+	if (v.ip[v.v6 ? 6 : 9] != (v.v1 ? GRH_NEXT : 17) || (!v.v6 && v.ip[0] != 0x45))
 		return {};
-	if (v.ip_bytes + ETH_BYTES > length ||
-	    v.ip_bytes < v.header_bytes + UDP_BYTES + BTH_BYTES + ICRC_BYTES)
+	auto before = v.header_bytes + (v.v1 ? 0 : UDP_BYTES);
+	if (v.ip_bytes + ETH_BYTES > length || v.ip_bytes < before + BTH_BYTES + ICRC_BYTES)
 		return {};
-	if (get16(v.udp() + 2) != ROCE_PORT)
+	if (!v.v1 && get16(v.udp() + 2) != ROCE_PORT)
 		return {};
-	v.bth = Bth::get(v.udp() + UDP_BYTES);
-	v.body = v.udp() + UDP_BYTES + BTH_BYTES;
-	v.body_bytes = v.ip_bytes - v.header_bytes - UDP_BYTES - BTH_BYTES - ICRC_BYTES;
+	v.bth = Bth::get(v.ip + before);
+	v.body = v.ip + before + BTH_BYTES;
+	v.body_bytes = v.ip_bytes - before - BTH_BYTES - ICRC_BYTES;
 	return v;
 }
 

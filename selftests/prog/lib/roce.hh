@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * RoCEv2 packets as bytes: building, taking apart, and the invariant CRC,
+ * RoCE packets as bytes: building, taking apart, and the invariant CRC,
  * written from the standard's tables alone, so that it can bear witness.
+ * Unless a packet is said to be RoCEv1, it is RoCEv2.
  */
 #pragma once
 
@@ -15,6 +16,7 @@ namespace st
 {
 
 constexpr uint16_t ROCE_PORT = 4791;
+constexpr uint16_t ROCE_V1_TYPE = 0x8915;
 constexpr size_t ETH_BYTES = 14, UDP_BYTES = 8, BTH_BYTES = 12, ICRC_BYTES = 4;
 
 using Bytes = std::vector<uint8_t>;
@@ -83,6 +85,7 @@ Bytes atomic_eth(uint64_t va, uint32_t rkey, uint64_t swap_add, uint64_t compare
 /* where a frame goes */
 struct Path {
 	Mac source_mac = {}, dest_mac = {};
+	bool v1 = false; /* RoCEv1: GRH, with IPv6 addresses */
 	bool v6 = false;
 	std::array<uint8_t, 16> source = {}, dest = {}; /* IPv4: the first four */
 	uint16_t source_port = 0xc000, dest_port = ROCE_PORT;
@@ -91,6 +94,8 @@ struct Path {
 
 	/* from text; IPv4 or IPv6 */
 	void addresses(const char *from, const char *to);
+	/* the same addresses as RoCEv1 GIDs */
+	Path as_v1() const;
 	static Mac mac(const char *text);
 	/* that of a RoCE frame */
 	static Path of(const Bytes &frame);
@@ -98,31 +103,31 @@ struct Path {
 	Path reversed() const;
 };
 
-/* a whole Ethernet frame around what follows the UDP header, as it is */
-Bytes frame(const Path &path, const Bytes &udp_payload);
+/* a whole Ethernet frame around a packet from the BTH to the ICRC, as it is */
+Bytes frame(const Path &path, const Bytes &packet);
 /* the same with BTH, body and the right ICRC */
 Bytes frame(const Path &path, const Bth &bth, const Bytes &body);
 
-/* ICRC over a packet that starts at its IP header and whose last four bytes
- * are the ICRC; length is that of the IP packet */
+/* ICRC over a packet that starts at its IP header or GRH and whose last four
+ * bytes are the ICRC; length is that of the IP packet */
 uint32_t icrc(const uint8_t *ip, size_t length);
 
-/* where the parts of a RoCEv2 frame are */
+/* where the parts of a RoCE frame are */
 struct View {
-	const uint8_t *ip;
-	size_t ip_bytes;     /* whole IP packet, by its own length field */
-	size_t header_bytes; /* of IP alone */
-	bool v6;
+	const uint8_t *ip;   /* IP header or GRH */
+	size_t ip_bytes;     /* whole packet from there, by its own length field */
+	size_t header_bytes; /* of IP alone, or the GRH */
+	bool v1, v6;	     /* a GRH counts as IPv6 as well */
 	Bth bth;
 	const uint8_t *body; /* behind the BTH */
 	size_t body_bytes;   /* up to the ICRC */
 
-	const uint8_t *udp() const { return ip + header_bytes; }
+	const uint8_t *udp() const { return ip + header_bytes; } /* RoCEv2 */
 	uint32_t wire_icrc() const; /* as in the packet */
 	bool icrc_good() const;
 };
 
-/* nothing if the frame is not whole RoCEv2 */
+/* nothing if the frame is not whole RoCE */
 std::optional<View> view(const uint8_t *frame, size_t length);
 
 } // namespace st
