@@ -63,8 +63,12 @@ static int skr_rocev1_rcv(struct sk_buff *skb, struct net_device *ndev, struct p
 		skr_rocev1_drop(dev, skb, SKR_DROP_SHORT);
 		return NET_RX_DROP;
 	}
-	if (!skr_rocev1_l3_ok(skb, &len) || !skr_rocev1_mac_ok(skb)) {
+	if (!skr_rocev1_l3_ok(skb, &len)) {
 		skr_rocev1_drop(dev, skb, SKR_DROP_L3);
+		return NET_RX_DROP;
+	}
+	if (!skr_rocev1_mac_ok(skb)) {
+		skr_rocev1_drop(dev, skb, SKR_DROP_ADDR);
 		return NET_RX_DROP;
 	}
 

@@ -123,7 +123,7 @@ struct View {
 	size_t body_bytes;   /* up to the ICRC */
 
 	const uint8_t *udp() const { return ip + header_bytes; } /* RoCEv2 */
-	uint32_t wire_icrc() const; /* as in the packet */
+	uint32_t wire_icrc() const;				 /* as in the packet */
 	bool icrc_good() const;
 };
 

@@ -107,8 +107,8 @@ int Device::gid_index(const std::string &kind) const
 	for (int i = 0; i < n; i++)
 		if (table[i].gid_type == type && gid_is(table[i].gid, address))
 			return table[i].gid_index;
-	fail("%s has no GID of kind %s among %zd", ibv_get_device_name(ctx->device),
-	     kind.c_str(), n);
+	fail("%s has no GID of kind %s among %zd", ibv_get_device_name(ctx->device), kind.c_str(),
+	     n);
 }
 
 ibv_gid Device::gid(int index) const
