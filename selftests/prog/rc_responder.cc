@@ -400,7 +400,7 @@ void tolerance(Bench &b)
 	one([](Bth &b, Path &) { b.pkey = 0x7fff; }); /* a limited member */
 	one([](Bth &, Path &p) { p.source_port = 0; });
 	one([](Bth &, Path &p) { p.source_port = 65535; });
-	one([](Bth &, Path &p) { p.tos = 0xff; });
+	one([](Bth &, Path &p) { p.tos = 0xfd; }); /* a congested one gets a CNP as well */
 	one([](Bth &, Path &p) { p.ttl = 1; });
 	one([](Bth &, Path &p) { p.id = 0xffff; });
 }
