@@ -3,6 +3,7 @@
 #
 # A bond loses its active netdev and gets it back while 8 QPs write verified data
 # over it: nothing is lost, no QP fails, and the pause stays under 2 seconds.
+# only: on demand
 # timeout: 240
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
