@@ -16,14 +16,15 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 
 	if (!net_ratelimit())
 		return;
+	if (is_vlan_dev(ndev)) {
+		netdev_err(ndev, "skerry: %s: a VLAN's addresses belong to the link on %s\n",
+			   name, netdev_name(vlan_dev_real_dev(ndev)));
+		return;
+	}
 	switch (err) {
 	case -EINVAL:
 		why = "not an Ethernet device";
 		break;
-	case -EOPNOTSUPP:
-		netdev_err(ndev, "skerry: %s: a VLAN's addresses belong to the link on %s\n",
-			   name, netdev_name(vlan_dev_real_dev(ndev)));
-		return;
 	case -EBUSY:
 		why = "the netdev has a skerry link already";
 		break;

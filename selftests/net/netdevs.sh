@@ -36,7 +36,7 @@ for kind in $kinds; do
 	mark=$(deferred)
 	module=$kind
 	[ "$kind" != bond ] || module=bonding
-	if [ "$kind" != vlan ] && ! kind_available "$kind" $module; then
+	if [ "$kind" != vlan ] && ! kind_available "$kind" "$module"; then
 		for i in 1 2 3 4 5 6 7; do
 			skip "$kind: $i" "not in this kernel"
 		done
