@@ -2,6 +2,7 @@
 #include "link.h"
 
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
@@ -15,6 +16,11 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 
 	if (!net_ratelimit())
 		return;
+	if (is_vlan_dev(ndev)) {
+		netdev_err(ndev, "skerry: %s: a VLAN's addresses belong to the link on %s\n",
+			   name, netdev_name(vlan_dev_real_dev(ndev)));
+		return;
+	}
 	switch (err) {
 	case -EINVAL:
 		why = "not an Ethernet device";
@@ -38,10 +44,24 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 	netdev_err(ndev, "skerry: %s: %s\n", name, why);
 }
 
+/*
+ * Tunnels without Ethernet headers (tun, WireGuard) have no MAC addresses, which
+ * both ib_core and RoCEv1 need. A VLAN device gets no GIDs of its addresses from
+ * ib_core, which gives them to the device below.
+ */
+static int skr_newlink_check(const struct net_device *ndev)
+{
+	if (ndev->type != ARPHRD_ETHER && ndev->type != ARPHRD_LOOPBACK)
+		return -EINVAL;
+	return is_vlan_dev(ndev) ? -EOPNOTSUPP : 0;
+}
+
 static int skr_newlink(const char *name, struct net_device *ndev)
 {
-	int err = ndev->type == ARPHRD_ETHER ? skr_device_add(name, ndev) : -EINVAL;
+	int err = skr_newlink_check(ndev);
 
+	if (!err)
+		err = skr_device_add(name, ndev);
 	/* what ib_core says of a name that is taken */
 	if (err == -ENFILE)
 		err = -EEXIST;

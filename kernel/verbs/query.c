@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "verbs.h"
 
+#include <linux/ethtool.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
 #include <rdma/uverbs_ioctl.h>
@@ -55,13 +56,25 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
+/* A netdev that knows of no speed has the least there is, and nothing is logged. */
+static int skr_query_speed(struct skr_dev *dev, u16 *speed, u8 *width)
+{
+	const struct ethtool_ops *ops = dev->ndev->ethtool_ops;
+
+	if (ops && ops->get_link_ksettings)
+		return ib_get_eth_speed(&dev->ibdev, SKR_PORT, speed, width);
+	*speed = IB_SPEED_SDR;
+	*width = IB_WIDTH_1X;
+	return 0;
+}
+
 int skr_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 	int err;
 
 	/* the core has zeroed attr and set gid_tbl_len */
-	err = ib_get_eth_speed(ibdev, port, &attr->active_speed, &attr->active_width);
+	err = skr_query_speed(dev, &attr->active_speed, &attr->active_width);
 	if (err)
 		return err;
 	attr->state = ib_get_curr_port_state(dev->ndev);

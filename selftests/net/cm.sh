@@ -7,6 +7,8 @@
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/cm.sh
+. "$(dirname "$0")/../lib/cm.sh"
 
 plan 15
 hosts_up
@@ -19,57 +21,6 @@ for host in "$NS_A" "$NS_B"; do
 	defer rm -r "/etc/netns/$host"
 	printf '%s host4\n%s host6\n%s host6\n' $IP4_A $IP6_A $IP4_A > "/etc/netns/$host/hosts"
 done
-
-# cm_ids HOST - connections and listeners that processes of a host have
-cm_ids()
-{
-	on "$1" rdma resource show cm_id | grep -c "pid"
-}
-
-# at_least HOST COUNT - so many listeners
-at_least()
-{
-	[ "$(cm_ids "$1")" -ge "$2" ]
-}
-
-# cm_pair SECONDS SERVER... -- CLIENT... - the server in A, the client in B once
-# the server listens; both end well in time. A server that would go on for ever
-# has $stop_server set.
-cm_pair()
-{
-	local limit=$1 server=() pid status=0 client
-
-	shift
-	while [ "$1" != -- ]; do
-		server+=("$1")
-		shift
-	done
-	shift
-	in_host "$NS_A"
-	"${_in[@]}" timeout -k 5 "$limit" "${server[@]}" > "$TMP/server" 2>&1 < /dev/null &
-	pid=$!
-	if ! wait_until 20 at_least "$NS_A" 1; then
-		echo "server does not listen:"
-		kill $pid
-		cat "$TMP/server"
-		return 1
-	fi
-	in_host "$NS_B"
-	"${_in[@]}" timeout -k 5 "$limit" "$@" > "$TMP/client" 2>&1 < /dev/null
-	client=$?
-	if [ "$client" != 0 ] || [ -n "${stop_server-}" ]; then
-		sleep 0.2
-		kill $pid 2> /dev/null
-	fi
-	wait $pid || [ -n "${stop_server-}" ] || status=1
-	wait_until 10 negate at_least "$NS_A" 1
-	[ $client = 0 ] && [ $status = 0 ] && return 0
-	echo "client (status $client):"
-	tail -n 15 "$TMP/client"
-	echo "server (status $status):"
-	tail -n 15 "$TMP/server"
-	return 1
-}
 
 # copied NAME - a file by rcopy, the same at the other end
 copied()

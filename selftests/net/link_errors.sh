@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# What link add must refuse: each time with a reason that a person can read,
+# A3: what link add must refuse, each time with a reason that a person can read,
 # and with nothing left behind.
 # timeout: 120
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-plan 20
+plan 24
 hosts_up
 must ip -n "$NS_A" link add dum0 type dummy
 must ip -n "$NS_A" link set dum0 up
@@ -73,6 +73,21 @@ else
 	skip "a netdev that is not Ethernet is refused" "no sit in this kernel"
 	skip "nothing is left" "no sit in this kernel"
 fi
+
+# no_ethernet KIND NAME ADD... - a netdev without Ethernet headers
+no_ethernet()
+{
+	if on "$NS_A" ip "${@:3}" 2> /dev/null; then
+		check "$1 is refused" refused "$SK_A" "$2"
+		check "nothing is left" clean "$base"
+	else
+		skip "$1 is refused" "not in this kernel"
+		skip "nothing is left" "not in this kernel"
+	fi
+}
+
+no_ethernet "tun" tun9 tuntap add dev tun9 mode tun
+no_ethernet "WireGuard" wg9 link add wg9 type wireguard
 
 check "a link for the tests that follow" link_add "$NS_A" "$SK_A" "$DEV_A"
 check "a netdev that has a link already is refused" refused sk9 "$DEV_A"

@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# Two hosts whose addresses are on a netdev of some kind on top of a veth.
+# Sourced after lib.sh.
+
+# kind_available KIND [MODULE] - this kernel can make one
+kind_available()
+{
+	local made=1
+
+	modprobe -q "${2:-$1}"
+	must ip link add kind1 type veth peer name kind2
+	ip link add link kind1 name kind0 type "$1" > /dev/null 2>&1 && made=0
+	ip link del kind0 > /dev/null 2>&1
+	ip link del kind1
+	return $made
+}
+
+# on_top HOST LOWER KIND NAME - put a netdev of that kind onto LOWER, both up
+on_top()
+{
+	local at=()
+
+	[ -z "$1" ] || at=(-n "$1")
+	case $3 in
+	vlan)
+		must ip "${at[@]}" link add link "$2" name "$4" type vlan id 55
+		;;
+	macvlan)
+		must ip "${at[@]}" link add link "$2" name "$4" type macvlan mode bridge
+		;;
+	ipvlan)
+		must ip "${at[@]}" link add link "$2" name "$4" type ipvlan mode l2
+		;;
+	bond)
+		must ip "${at[@]}" link add "$4" type bond mode active-backup miimon 20
+		must ip "${at[@]}" link set "$2" down
+		must ip "${at[@]}" link set "$2" master "$4"
+		;;
+	bridge)
+		must ip "${at[@]}" link add "$4" mtu "$HOST_MTU" type bridge
+		must ip "${at[@]}" link set "$2" master "$4"
+		;;
+	esac
+	must ip "${at[@]}" link set "$2" up
+	must ip "${at[@]}" link set "$4" mtu "$HOST_MTU" up
+}
+
+# stacked_up KIND - as hosts_up, with DEV_A and DEV_B netdevs of that kind; the
+# links go onto LOWER_A and LOWER_B: the same, or what the VLAN device is on
+stacked_up()
+{
+	ns_add "$NS_A" "$NS_B"
+	join_hosts "$NS_A" pA "$NS_B" pB "$HOST_MTU"
+	if [ "$1" = veth ]; then
+		DEV_A=pA DEV_B=pB
+	else
+		DEV_A=uA DEV_B=uB
+		must ip -n "$NS_A" link set pA addrgenmode none
+		must ip -n "$NS_B" link set pB addrgenmode none
+		on_top "$NS_A" pA "$1" $DEV_A
+		on_top "$NS_B" pB "$1" $DEV_B
+	fi
+	LOWER_A=$DEV_A LOWER_B=$DEV_B
+	[ "$1" != vlan ] || LOWER_A=pA LOWER_B=pB
+	address "$NS_A" "$DEV_A" "$(kind_mac "$1" "$NS_A" "$MAC_A")" "$IP4_A" "$IP6_A" "$LL_A"
+	address "$NS_B" "$DEV_B" "$(kind_mac "$1" "$NS_B" "$MAC_B")" "$IP4_B" "$IP6_B" "$LL_B"
+	must wait_until 5 carrier "$NS_A" "$DEV_A"
+	must wait_until 10 on "$NS_A" ping -c 1 -W 1 "$IP4_B"
+}
+
+# kind_mac KIND HOST MAC - the address to give it; an ipvlan has its parent's
+kind_mac()
+{
+	if [ "$1" = ipvlan ]; then
+		on "$2" cat /sys/class/net/u?/address
+	else
+		echo "$3"
+	fi
+}
+
+# stacked_links - a link in each host, on LOWER_A and LOWER_B
+stacked_links()
+{
+	must link_add "$NS_A" "$SK_A" "$LOWER_A"
+	must link_add "$NS_B" "$SK_B" "$LOWER_B"
+	must ready "$NS_A" "$SK_A"
+	must ready "$NS_B" "$SK_B"
+}
