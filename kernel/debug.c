@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * debugfs: skerry/ has switches for tests and measurements; each is safe to change
- * at any time, under traffic too. skerry/DEVICE/cc_params/ has the parameters of congestion control under
- * the names that mlx5 made known; beside it are the algorithm, the presets, what
- * CNPs are paced by, and the rate of each QP. debugfs itself keeps a file's users
- * and its removal apart.
+ * at any time, under traffic too. skerry/DEVICE/cc_params/ has the parameters of
+ * congestion control under the names that mlx5 made known; beside it are the
+ * algorithm, the presets, what CNPs are paced by, and the rate of each QP. debugfs
+ * itself keeps a file's users and its removal apart.
  */
 #include "debug.h"
 

@@ -46,7 +46,6 @@ void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes)
 enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
 			  u32 packets, u32 bytes)
 {
-
 	/*
 	 * Only a full queue is news to the sender. A congested one (CN) took
 	 * this packet; a filter that drops it is a wire that loses it.

@@ -138,6 +138,7 @@ static const u8 skr_network_types[] = {
 	[SKR_L3_IPV4] = RDMA_NETWORK_IPV4,
 	[SKR_L3_IPV6] = RDMA_NETWORK_IPV6,
 };
+
 void skr_cq_moderate(struct skr_cq *cq, u16 count, u16 usec)
 {
 	unsigned long flags;

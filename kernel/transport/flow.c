@@ -4,6 +4,7 @@
  * SKR_FLOW_BURST_NS; then it waits until it is not. What it does not use is not
  * saved up.
  */
+#include "flow.h"
 #include "qp.h"
 
 #include <linux/ip.h>

@@ -25,7 +25,7 @@
 #include "../net/av.h"
 #include "../ring/cqe.h"
 #include "../ring/ring.h"
-#include "../ring/srq.h"
+#include "../ring/rq_shared.h"
 #include "../ring/wqe.h"
 #include "flow.h"
 #include "reorder.h"

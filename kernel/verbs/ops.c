@@ -4,7 +4,7 @@
 #include "../mem/region.h"
 #include "../ring/cqe.h"
 #include "../ring/shm.h"
-#include "../ring/srq.h"
+#include "../ring/rq_shared.h"
 #include "../transport/qp.h"
 #include "verbs.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-#include "../ring/srq.h"
+#include "../ring/rq_shared.h"
 
 #include <linux/uaccess.h>
 #include <rdma/uverbs_ioctl.h>

@@ -572,8 +572,8 @@ in_host()
 	[ -z "$1" ] || _in=(ip netns exec "$1")
 }
 
-# scaled N - that many messages, on a slow kernel fewer, but never below 20
-scaled()
+# slowed N - that many messages, on a slow kernel fewer, but never below 20
+slowed()
 {
 	if [ "$1" -gt $((20 * SLOW)) ]; then
 		echo $(($1 / SLOW))
@@ -590,9 +590,9 @@ scale()
 	_scaled=()
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--count=*) _scaled+=("--count=$(scaled "${1#*=}")") ;;
+		--count=*) _scaled+=("--count=$(slowed "${1#*=}")") ;;
 		-n)
-			_scaled+=(-n "$(scaled "$2")")
+			_scaled+=(-n "$(slowed "$2")")
 			shift
 			;;
 		*) _scaled+=("$1") ;;

@@ -93,7 +93,8 @@ void on_the_wire(Bench &b)
 		if (!std::equal(group.mac.begin(), group.mac.end(), p.frame.begin()))
 			fail("sent to the wrong MAC address");
 		if (p.bth.qpn != MULTICAST_QPN || !v->icrc_good())
-			fail("QP number %#x, ICRC %s", p.bth.qpn, v->icrc_good() ? "right" : "wrong");
+			fail("QP number %#x, ICRC %s", p.bth.qpn,
+			     v->icrc_good() ? "right" : "wrong");
 		if (v->ip[v->v6 ? 7 : 8] != 7)
 			fail("hop limit %u", v->ip[v->v6 ? 7 : 8]);
 		if (std::memcmp(area + GRH_BYTES - v->header_bytes, v->ip, v->header_bytes))
@@ -234,8 +235,8 @@ void loopback(Bench &b)
 	Member loud(b.devices.a, b.config.gid, group);
 	Member deaf(b.devices.a, b.config.gid, group, IBV_QP_CREATE_BLOCK_SELF_MCAST_LB);
 	Member far(b.devices.b, b.config.gid, group);
-	Ah from_loud(loud.pd, loud.gid_index, group.gid), from_deaf(deaf.pd, deaf.gid_index,
-								    group.gid);
+	Ah from_loud(loud.pd, loud.gid_index, group.gid),
+		from_deaf(deaf.pd, deaf.gid_index, group.gid);
 
 	for (int i = 1; i <= 2; i++) {
 		loud.recv(i, 4096);

@@ -94,7 +94,8 @@ struct Shared {
 		: bench(bench), pd_a(bench.devices.a), pd_b(bench.devices.b),
 		  cq_a(bench.devices.a, 256), cq_b(bench.devices.b, 256), mr_a(pd_a, 1 << 20),
 		  mr_b(pd_b, 1 << 20), srq(pd_b, max_wr, limit),
-		  from{ { bench.devices.a, pd_a, cq_a, cq_a }, { bench.devices.a, pd_a, cq_a, cq_a } },
+		  from{ { bench.devices.a, pd_a, cq_a, cq_a },
+			{ bench.devices.a, pd_a, cq_a, cq_a } },
 		  to{ { bench.devices.b, pd_b, cq_b, cq_b, with(srq) },
 		      { bench.devices.b, pd_b, cq_b, cq_b, with(srq) } }
 	{

@@ -280,7 +280,9 @@ void bad_lkey(Bench &b)
 	ibv_sge wrong = m.a.mr.sge(0, 16);
 
 	wrong.lkey ^= 0x100;
-	Work(1, IBV_WR_SEND, { wrong }).datagram(m.ah.get(), m.b.qp.num(), UdEnd::QKEY).post(m.a.qp);
+	Work(1, IBV_WR_SEND, { wrong })
+		.datagram(m.ah.get(), m.b.qp.num(), UdEnd::QKEY)
+		.post(m.a.qp);
 	m.a.send_cq.expect(1, IBV_WC_LOC_PROT_ERR);
 	back_to_rts(m);
 }
@@ -329,22 +331,22 @@ void to_itself(Bench &b)
 
 int main(int argc, char **argv)
 {
-	return run_cases(argc, argv,
-			 { { "a datagram longer than the buffer is dropped, the request waits",
-			     too_long },
-			   { "a buffer shorter than the 40 bytes takes nothing", shorter_than_grh },
-			   { "as long as the path MTU, and empty", whole_mtu },
-			   { "longer than the path MTU: nothing leaves", over_mtu },
-			   { "the 40 bytes are the IP header", grh },
-			   { "traffic class, hop limit, flow label, source port", ah_fields },
-			   { "a source port for each flow", source_ports },
-			   { "immediate data", immediate },
-			   { "a wrong Q_Key", qkey },
-			   { "a controlled Q_Key", controlled_qkey },
-			   { "no receive request", no_request },
-			   { "an address handle of another PD", foreign_ah },
-			   { "wrong memory at the sender", bad_lkey },
-			   { "wrong memory at the receiver", bad_recv_lkey },
-			   { "operations that UD does not have", no_such_operation },
-			   { "from a QP to another of the same device", to_itself } });
+	return run_cases(
+		argc, argv,
+		{ { "a datagram longer than the buffer is dropped, the request waits", too_long },
+		  { "a buffer shorter than the 40 bytes takes nothing", shorter_than_grh },
+		  { "as long as the path MTU, and empty", whole_mtu },
+		  { "longer than the path MTU: nothing leaves", over_mtu },
+		  { "the 40 bytes are the IP header", grh },
+		  { "traffic class, hop limit, flow label, source port", ah_fields },
+		  { "a source port for each flow", source_ports },
+		  { "immediate data", immediate },
+		  { "a wrong Q_Key", qkey },
+		  { "a controlled Q_Key", controlled_qkey },
+		  { "no receive request", no_request },
+		  { "an address handle of another PD", foreign_ah },
+		  { "wrong memory at the sender", bad_lkey },
+		  { "wrong memory at the receiver", bad_recv_lkey },
+		  { "operations that UD does not have", no_such_operation },
+		  { "from a QP to another of the same device", to_itself } });
 }

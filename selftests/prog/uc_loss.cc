@@ -320,20 +320,20 @@ int main(int argc, char **argv)
 				    { "READ and atomics are refused", refused } };
 
 	for (unsigned int i = 0; i < 4; i++)
-		cases.push_back({ format("packet %u of 4 is lost", i + 1),
-				  [i](Bench &b) { loss(b, i); } });
-	for (Case c : std::vector<Case>{
-		     { "a packet of a WRITE is lost", loss_of_write },
-		     { "the end of one message and the beginning of the next are lost",
-		       loss_across },
-		     { "a third of the packets is lost", heavy_loss },
-		     { "a packet comes twice", doubled },
-		     { "a packet comes too early", overtaken },
-		     { "no receive request", no_request },
-		     { "longer than the receive request", too_long },
-		     { "a wrong key", wrong_key },
-		     { "a receive request with wrong memory", own_fault },
-		     { "a send request with wrong memory", sender_fault } })
+		cases.push_back(
+			{ format("packet %u of 4 is lost", i + 1), [i](Bench &b) { loss(b, i); } });
+	for (Case c :
+	     std::vector<Case>{ { "a packet of a WRITE is lost", loss_of_write },
+				{ "the end of one message and the beginning of the next are lost",
+				  loss_across },
+				{ "a third of the packets is lost", heavy_loss },
+				{ "a packet comes twice", doubled },
+				{ "a packet comes too early", overtaken },
+				{ "no receive request", no_request },
+				{ "longer than the receive request", too_long },
+				{ "a wrong key", wrong_key },
+				{ "a receive request with wrong memory", own_fault },
+				{ "a send request with wrong memory", sender_fault } })
 		cases.push_back(c);
 	return run_cases(argc, argv, cases);
 }

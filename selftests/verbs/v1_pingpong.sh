@@ -15,9 +15,9 @@ watch_icrc v1
 
 for kind in v1-v4 v1-v6 v1-ll; do
 	for transport in rc uc ud; do
-		check "$transport over $kind" pingpong_over $transport $kind -n 100 -s 1024
+		check "$transport over $kind" pingpong_over "$transport" "$kind" -n 100 -s 1024
 	done
-	check "ud over $kind, events" pingpong_over ud $kind -n 100 -s 1024 -e
+	check "ud over $kind, events" pingpong_over ud "$kind" -n 100 -s 1024 -e
 done
 check "rc, path MTU 4096" pingpong v1-v6 -n 10 -s 1048576 -m 4096
 check "traffic over IPv6 addresses" traffic v1-v6 --mtu=4096 --count=400 --qps=2

@@ -2,8 +2,8 @@
 /*
  * Shared receive queues: several QPs take their receive requests from one.
  */
-#ifndef SKR_RING_SRQ_H
-#define SKR_RING_SRQ_H
+#ifndef SKR_RING_RQ_SHARED_H
+#define SKR_RING_RQ_SHARED_H
 
 #include <linux/workqueue.h>
 
@@ -85,4 +85,4 @@ void skr_srq_set_limit(struct skr_srq *srq, u32 limit);
  */
 int skr_srq_swap(struct skr_srq *srq, struct skr_rq *rq);
 
-#endif /* SKR_RING_SRQ_H */
+#endif /* SKR_RING_RQ_SHARED_H */

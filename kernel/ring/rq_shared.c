@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-#include "srq.h"
+#include "rq_shared.h"
 
 static void skr_srq_event_work(struct work_struct *work)
 {
