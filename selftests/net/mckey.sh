@@ -3,6 +3,9 @@
 #
 # Multicast by rdma_cm between two hosts with a snooping bridge between them:
 # the receiver joins, the bridge learns of it and forwards, datagrams arrive.
+# Point 2 fails on 7.3, for a cause that is not known: the bridge remembers the
+# group of a mckey that has ended. One that verbs alone joined it forgets.
+# only: on demand
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
