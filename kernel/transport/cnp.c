@@ -6,8 +6,8 @@
 #include "qp.h"
 #include "send.h"
 
-#include <linux/jhash.h>
 #include <net/inet_ecn.h>
+#include <net/ipv6.h>
 
 #include "../net/rocev2.h"
 
@@ -33,7 +33,7 @@ static bool skr_cnp_take_turn(struct skr_qp *qp)
 	case SKR_CNP_PER_PORT:
 		return skr_cnp_due(&cc->cnp_sent[0], now, distance);
 	case SKR_CNP_PER_DEST:
-		hash = jhash2(qp->av.daddr.s6_addr32, 4, 0);
+		hash = __ipv6_addr_jhash(&qp->av.daddr, 0);
 		return skr_cnp_due(&cc->cnp_sent[hash % SKR_CNP_DESTS], now, distance);
 	default:
 		if (now - qp->flow.cnp_sent < distance)
