@@ -34,18 +34,18 @@ void skr_device_read_speed(struct skr_dev *dev)
 {
 	struct ethtool_link_ksettings link = {};
 
-	ASSERT_RTNL();
-	if (__ethtool_get_link_ksettings(dev->ndev, &link) ||
+	rtnl_lock();
+	if (dev->ndev->reg_state != NETREG_REGISTERED ||
+	    __ethtool_get_link_ksettings(dev->ndev, &link) ||
 	    link.base.speed == (u32)SPEED_UNKNOWN || !link.base.speed)
 		link.base.speed = SPEED_1000;
+	rtnl_unlock();
 	WRITE_ONCE(dev->cc.mbps, link.base.speed);
 }
 
 static void skr_device_init_cc(struct skr_dev *dev)
 {
-	rtnl_lock();
 	skr_device_read_speed(dev);
-	rtnl_unlock();
 	dev->cc.ops = &skr_cc_dcqcn;
 	skr_cc_params_preset(&dev->cc.params, SKR_CC_SCALED, dev->cc.mbps);
 }

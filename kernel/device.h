@@ -186,7 +186,7 @@ enum skr_cnp_pacing {
  * @ops: algorithm that QPs begin with when they connect
  * @params: its parameters
  * @cnp_pacing: enum skr_cnp_pacing
- * @mbps: speed of the port; written under rtnl
+ * @mbps: speed of the port
  * @cnp_sent: nanoseconds, the last CNP by hash of the address, or all in [0]
  * @dir: in debugfs
  */
@@ -318,7 +318,9 @@ int skr_device_add(const char *name, struct net_device *ndev);
  * skr_device_read_speed() - look how fast the port is
  * @dev: device
  *
- * Context: process, under rtnl.
+ * Not from a netdev notifier: who asks a netdev takes locks that may be held there.
+ *
+ * Context: process, without rtnl.
  */
 void skr_device_read_speed(struct skr_dev *dev);
 

@@ -79,7 +79,6 @@ static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
 {
 	bool active = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE;
 
-	skr_device_read_speed(dev);
 	if (dev->port_active == active)
 		return;
 	dev->port_active = active;

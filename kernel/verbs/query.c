@@ -75,6 +75,8 @@ int skr_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 	int err;
 
 	/* the core has zeroed attr and set gid_tbl_len */
+	/* the core asks whenever the port has changed */
+	skr_device_read_speed(dev);
 	err = skr_query_speed(dev, &attr->active_speed, &attr->active_width);
 	if (err)
 		return err;
