@@ -6,11 +6,11 @@ RUN := $(if $(filter 0,$(shell id -u)),env,sudo env) $(PASS)
 
 help:
 	@echo 'make demo        two hosts talk RDMA through skerry, in a virtual machine'
-	@echo 'make test        unit tests, static checks, all selftests on both kernels and in'
-	@echo '                 the lane kasan: User-mode Linux with KASAN and UBSAN'
+	@echo 'make test        unit tests, static checks, all selftests on both kernels'
 	@echo '                 T="GLOB..."      only these: unit, check/NAME, FOLDER/NAME'
 	@echo '                 KERNEL=6.12|7.3  only this kernel (demo: 7.3 if not given)'
-	@echo '                 LANE=kasan       only the selftests, only in this lane'
+	@echo '                 LANE=kasan       only the selftests, in User-mode Linux with'
+	@echo '                                  KASAN and UBSAN'
 	@echo '                 LANE=lockdep     likewise: QEMU with lockdep and kmemleak, slow'
 	@echo 'make check       static checks only'
 	@echo 'make unit        unit tests only'

@@ -43,6 +43,14 @@ void skr_device_read_speed(struct skr_dev *dev)
 	WRITE_ONCE(dev->cc.mbps, link.base.speed);
 }
 
+/* Events tell of changes from here on. */
+static void skr_device_init_port(struct skr_dev *dev)
+{
+	rtnl_lock();
+	dev->port_active = ib_get_curr_port_state(dev->ndev) == IB_PORT_ACTIVE;
+	rtnl_unlock();
+}
+
 static void skr_device_init_cc(struct skr_dev *dev)
 {
 	skr_device_read_speed(dev);
@@ -130,6 +138,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	err = ib_device_set_netdev(&dev->ibdev, ndev, SKR_PORT);
 	if (err)
 		goto err_dealloc;
+	skr_device_init_port(dev);
 	skr_device_init_cc(dev);
 	err = skr_netns_add(dev);
 	if (err)

@@ -25,7 +25,7 @@ ALL_LANES="kasan lockdep"
 KERNEL=${KERNEL:-}
 LANE=${LANE:-}
 # What runs if nothing is chosen: these besides
-DEFAULT_LANES="kasan"
+DEFAULT_LANES=""
 # Lanes are built from this package.
 export KERNEL_SOURCE=linux-source-7.3
 # Link type under test. LINK=rxe runs the lab on the kernel's own soft RoCE,

@@ -74,7 +74,7 @@ stacked_up()
 kind_mac()
 {
 	if [ "$1" = ipvlan ]; then
-		on "$2" cat /sys/class/net/u?/address
+		on "$2" sh -c 'cat /sys/class/net/u?/address'
 	else
 		echo "$3"
 	fi

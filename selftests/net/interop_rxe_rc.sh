@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
+# timeout: 400
+#
 # RC in full with the kernel's rxe at the other end: all operations mixed, odd
 # sizes, path MTU 1024 and 4096, PSNs that wrap, perftest's sizes and atomics,
 # as server and as client; and all operations mixed with packets lost.
