@@ -30,9 +30,6 @@ on_top()
 	macvlan)
 		must ip "${at[@]}" link add link "$2" name "$4" type macvlan mode bridge
 		;;
-	ipvlan)
-		must ip "${at[@]}" link add link "$2" name "$4" type ipvlan mode l2
-		;;
 	bond)
 		must ip "${at[@]}" link add "$4" type bond mode active-backup miimon 20
 		must ip "${at[@]}" link set "$2" down
@@ -64,20 +61,10 @@ stacked_up()
 	fi
 	LOWER_A=$DEV_A LOWER_B=$DEV_B
 	[ "$1" != vlan ] || LOWER_A=pA LOWER_B=pB
-	address "$NS_A" "$DEV_A" "$(kind_mac "$1" "$NS_A" "$MAC_A")" "$IP4_A" "$IP6_A" "$LL_A"
-	address "$NS_B" "$DEV_B" "$(kind_mac "$1" "$NS_B" "$MAC_B")" "$IP4_B" "$IP6_B" "$LL_B"
+	address "$NS_A" "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
+	address "$NS_B" "$DEV_B" "$MAC_B" "$IP4_B" "$IP6_B" "$LL_B"
 	must wait_until 5 carrier "$NS_A" "$DEV_A"
 	must wait_until 10 on "$NS_A" ping -c 1 -W 1 "$IP4_B"
-}
-
-# kind_mac KIND HOST MAC - the address to give it; an ipvlan has its parent's
-kind_mac()
-{
-	if [ "$1" = ipvlan ]; then
-		on "$2" sh -c 'cat /sys/class/net/u?/address'
-	else
-		echo "$3"
-	fi
 }
 
 # stacked_links - a link in each host, on LOWER_A and LOWER_B
