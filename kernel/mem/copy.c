@@ -3,6 +3,7 @@
 
 #include <linux/atomic.h>
 #include <linux/highmem.h>
+#include <linux/overflow.h>
 
 /**
  * struct skr_copy - one side of a copy that is not a region
@@ -53,25 +54,24 @@ struct skr_reach {
 	u32	key;
 	int	access;
 	u64	addr;
-	u64	length;
+	u32	length;
 };
 
-/* Copy @n bytes from @offset on of what @reach asks for all of. */
 static bool skr_key_copy_locked(struct skr_key *key, const struct skr_who *who,
-				const struct skr_reach *reach, u32 offset, u32 n,
-				const struct skr_copy *copy, u32 done)
+				const struct skr_reach *reach, const struct skr_copy *copy,
+				u32 done)
 {
 	u64 addr = reach->addr;
 	struct skr_mr *mr;
 
 	mr = skr_key_resolve(key, who, reach->key, reach->access, &addr, reach->length);
 	if (mr)
-		skr_mr_copy(mr, addr + offset, n, copy, done);
+		skr_mr_copy(mr, addr, reach->length, copy, done);
 	return mr;
 }
 
-static bool skr_key_copy(const struct skr_who *who, const struct skr_reach *reach, u32 offset,
-			 u32 n, const struct skr_copy *copy, u32 done)
+static bool skr_key_copy(const struct skr_who *who, const struct skr_reach *reach,
+			 const struct skr_copy *copy, u32 done)
 {
 	struct skr_key *key = skr_key_find(who->dev, reach->key);
 	bool ok;
@@ -79,9 +79,9 @@ static bool skr_key_copy(const struct skr_who *who, const struct skr_reach *reac
 	if (!key)
 		return false;
 	if (!skr_key_changes(key))
-		return skr_key_copy_locked(key, who, reach, offset, n, copy, done);
+		return skr_key_copy_locked(key, who, reach, copy, done);
 	read_lock(&key->lock);
-	ok = skr_key_copy_locked(key, who, reach, offset, n, copy, done);
+	ok = skr_key_copy_locked(key, who, reach, copy, done);
 	read_unlock(&key->lock);
 	return ok;
 }
@@ -96,7 +96,7 @@ bool skr_remote_read(const struct skr_who *who, u32 rkey, u64 addr, void *to, u3
 	};
 	struct skr_copy copy = { .to = to };
 
-	return skr_key_copy(who, &reach, 0, length, &copy, 0);
+	return skr_key_copy(who, &reach, &copy, 0);
 }
 
 bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
@@ -110,7 +110,7 @@ bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
 	};
 	struct skr_copy copy = { .skb = skb, .skb_offset = offset };
 
-	return skr_key_copy(who, &reach, 0, length, &copy, 0);
+	return skr_key_copy(who, &reach, &copy, 0);
 }
 
 static bool skr_key_atomic_locked(struct skr_key *key, const struct skr_who *who,
@@ -156,23 +156,22 @@ static bool skr_sges_copy(const struct skr_sges *sges, u32 offset, u32 length, i
 
 	for (i = 0; i < sges->num_sge && done < length; i++) {
 		const struct skerry_sge *sge = &sges->sge[i];
-		/* The whole entry must be right, not only the part in use. */
 		struct skr_reach reach = {
 			.key = sge->lkey,
 			.access = access,
-			.addr = sge->addr,
-			.length = sge->length,
 		};
-		u32 n;
 
 		if (offset >= sge->length) {
 			offset -= sge->length;
 			continue;
 		}
-		n = min(length - done, sge->length - offset);
-		if (!skr_key_copy(&sges->who, &reach, offset, n, copy, done))
+		/* What is used must be right; room that a message leaves may be anything. */
+		if (check_add_overflow(sge->addr, offset, &reach.addr))
 			return false;
-		done += n;
+		reach.length = min(length - done, sge->length - offset);
+		if (!skr_key_copy(&sges->who, &reach, copy, done))
+			return false;
+		done += reach.length;
 		offset = 0;
 	}
 	return done == length;

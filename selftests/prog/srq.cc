@@ -337,6 +337,20 @@ void bad_memory(Bench &bench)
 	s.cq_b.expect(3, IBV_WC_LOC_PROT_ERR);
 }
 
+/* a request may have room beyond its region as long as no message needs it */
+void room_beyond(Bench &bench)
+{
+	Shared s(bench);
+	auto sge = s.mr_b.sge((1 << 20) - 64, PIECE);
+
+	s.srq.post(3, { sge });
+	s.deliver(0, 3);
+	s.srq.post(4, { sge });
+	s.send(0, 65);
+	s.cq_a.expect(1, IBV_WC_REM_OP_ERR);
+	s.cq_b.expect(4, IBV_WC_LOC_PROT_ERR);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -351,5 +365,6 @@ int main(int argc, char **argv)
 			   { "one QP fails, the other goes on", one_fails },
 			   { "a QP fails inside a message", fails_inside },
 			   { "a request with a wrong key", bad_memory },
+			   { "a request with room beyond its region", room_beyond },
 			   { "what must be refused", refused } });
 }
