@@ -3,7 +3,9 @@
  * Connections by rdma_cm, one after the other: connect, one WRITE, disconnect.
  * --listen is the side that is written to; --connect ADDRESS makes --cycles
  * connections, each with a value of its own, which the listener reports back
- * by ending with an error if it did not come.
+ * by ending with an error if it did not come. With --for-ever it listens until
+ * it is killed, and takes it that clients die: of those nothing may have come,
+ * but no other value either.
  */
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
@@ -21,7 +23,6 @@ using namespace st;
 namespace
 {
 
-const char PORT[] = "7476";
 constexpr uint64_t MAGIC = 0x5ce9e5c0ffee0000;
 
 /* where to write to: private data of the acceptance */
@@ -37,7 +38,11 @@ struct Unlink {
 };
 template <typename T> using Owned = std::unique_ptr<T, Unlink>;
 
-Owned<rdma_cm_id> endpoint(const char *address, bool passive)
+struct Place {
+	std::string address, port;
+};
+
+Owned<rdma_cm_id> endpoint(const Place &place, bool passive)
 {
 	rdma_addrinfo hints = {}, *info;
 	ibv_qp_init_attr init = {};
@@ -45,7 +50,7 @@ Owned<rdma_cm_id> endpoint(const char *address, bool passive)
 
 	hints.ai_port_space = RDMA_PS_TCP;
 	hints.ai_flags = passive ? RAI_PASSIVE : 0;
-	if (rdma_getaddrinfo(address, PORT, &hints, &info))
+	if (rdma_getaddrinfo(place.address.c_str(), place.port.c_str(), &hints, &info))
 		fail_errno("rdma_getaddrinfo");
 	Owned<rdma_addrinfo> owner(info);
 	init.cap = { 4, 4, 1, 1, 16 };
@@ -68,7 +73,8 @@ void expect_event(rdma_cm_id *id, rdma_cm_event_type type)
 		fail("%s instead of %s", rdma_event_str(got), rdma_event_str(type));
 }
 
-void serve(rdma_cm_id *listener, uint64_t n)
+/* one connection, from the request to its end; what was written */
+uint64_t serve(rdma_cm_id *listener)
 {
 	volatile uint64_t word = 0;
 	rdma_conn_param param = {};
@@ -92,14 +98,36 @@ void serve(rdma_cm_id *listener, uint64_t n)
 	 * for the end of its time-wait state */
 	if (id->event->event != RDMA_CM_EVENT_DISCONNECTED)
 		expect_event(id, RDMA_CM_EVENT_DISCONNECTED);
-	if (word != MAGIC + n)
-		fail("cycle %llu: %#llx was written", static_cast<unsigned long long>(n),
-		     static_cast<unsigned long long>(word));
+	return word;
 }
 
-void write_once(const char *address, uint64_t n)
+void serve_exactly(rdma_cm_id *listener, uint64_t cycles)
 {
-	auto id = endpoint(address, false);
+	for (uint64_t n = 0; n < cycles; n++)
+		if (uint64_t word = serve(listener); word != MAGIC + n)
+			fail("cycle %llu: %#llx was written", static_cast<unsigned long long>(n),
+			     static_cast<unsigned long long>(word));
+}
+
+void serve_for_ever(rdma_cm_id *listener, uint64_t cycles)
+{
+	for (;;) {
+		uint64_t word = 0;
+
+		try {
+			word = serve(listener);
+		} catch (const std::exception &e) {
+			/* a client that was killed before it was connected */
+			std::printf("gave up: %s\n", e.what());
+		}
+		if (word && word - MAGIC >= cycles)
+			fail("%#llx was written", static_cast<unsigned long long>(word));
+	}
+}
+
+void write_once(const Place &place, uint64_t n)
+{
+	auto id = endpoint(place, false);
 	rdma_conn_param param = {};
 	uint64_t word = MAGIC + n;
 	Target target;
@@ -130,21 +158,24 @@ int main(int argc, char **argv)
 	try {
 		Options opt(argc, argv);
 		uint64_t cycles = opt.number("cycles", 200);
-		auto address = opt.text("connect", "");
-		auto own = opt.text("listen", "");
+		Place to{ opt.text("connect", ""), opt.text("port", "7476") };
+		Place own{ opt.text("listen", ""), to.port };
+		bool for_ever = opt.flag("for-ever");
 
 		opt.done();
-		if (!own.empty()) {
-			auto listener = endpoint(own.c_str(), true);
+		if (!own.address.empty()) {
+			auto listener = endpoint(own, true);
 			if (rdma_listen(listener.get(), 16))
 				fail_errno("rdma_listen");
 			std::printf("listening\n");
 			std::fflush(stdout);
-			for (uint64_t n = 0; n < cycles; n++)
-				serve(listener.get(), n);
+			if (for_ever)
+				serve_for_ever(listener.get(), cycles);
+			else
+				serve_exactly(listener.get(), cycles);
 		} else {
 			for (uint64_t n = 0; n < cycles; n++)
-				write_once(address.c_str(), n);
+				write_once(to, n);
 		}
 	} catch (const std::exception &e) {
 		std::fprintf(stderr, "%s\n", e.what());
