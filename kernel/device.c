@@ -22,6 +22,8 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 		skr_netns_del(dev);
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->mrs);
+	WARN_ON(!xa_empty(&dev->srqs));
+	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->ahs);
 	skr_groups_destroy(dev);
 	cleanup_srcu_struct(&dev->mr_srcu);
@@ -77,6 +79,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	if (err)
 		goto err_cleanup_srcu;
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1);
 	/* the connection manager makes and destroys handles with interrupts off */
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->node);

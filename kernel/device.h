@@ -31,6 +31,7 @@
 #define SKR_MAX_KEYS		(SKR_MAX_MR + SKR_MAX_MW)
 #define SKR_MAX_FAST_PAGES	1024
 #define SKR_MAX_PD		65536
+#define SKR_MAX_XRCD		65536
 #define SKR_MAX_AH		65536
 #define SKR_MAX_GROUPS		4096
 #define SKR_MAX_GROUP_QPS	128
@@ -156,6 +157,7 @@ extern struct skr_tune skr_tune;
  * @SKR_OBJ_CQ: completion queues
  * @SKR_OBJ_QP: queue pairs
  * @SKR_OBJ_SRQ: shared receive queues
+ * @SKR_OBJ_XRCD: XRC domains
  * @SKR_OBJ_COUNT: number of kinds
  */
 enum skr_object {
@@ -163,6 +165,7 @@ enum skr_object {
 	SKR_OBJ_CQ,
 	SKR_OBJ_QP,
 	SKR_OBJ_SRQ,
+	SKR_OBJ_XRCD,
 	SKR_OBJ_COUNT,
 };
 
@@ -206,10 +209,12 @@ struct skr_congestion {
  * @ndev_tracker: that reference
  * @net: namespace of @ndev; constant, since a netdev that moves is
  *	unregistered first and takes the link with it
- * @mr_srcu: read-held while a run of a QP uses regions; synchronized before a
- *	region's memory is let go
+ * @mr_srcu: read-held while a run of a QP uses regions and XRC SRQs; synchronized
+ *	before a region's memory, or such an SRQ, is let go
  * @mrs: regions and windows by key index (key >> 8); struct skr_key
  * @mr_next: where the search for a free key index goes on; under @mrs' lock
+ * @srqs: XRC SRQs by number
+ * @srq_next: where the search for a free number goes on; under @srqs' lock
  * @ahs: address handles by number (struct skr_dest)
  * @ah_next: where the search for a free number goes on; under @ahs' lock
  * @gsi: QP 1, or NULL; RCU
@@ -228,6 +233,8 @@ struct skr_dev {
 	struct srcu_struct	mr_srcu;
 	struct xarray		mrs;
 	u32			mr_next;
+	struct xarray		srqs;
+	u32			srq_next;
 	struct xarray		ahs;
 	u32			ah_next;
 	struct skr_qp __rcu	*gsi;

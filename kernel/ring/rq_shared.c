@@ -24,6 +24,28 @@ void skr_srq_init(struct skr_srq *srq)
 	INIT_WORK(&srq->event_work, skr_srq_event_work);
 }
 
+int skr_srq_publish(struct skr_dev *dev, struct skr_srq *srq)
+{
+	int err;
+
+	err = xa_alloc_cyclic(&dev->srqs, &srq->ibsrq.ext.xrc.srq_num, srq,
+			      XA_LIMIT(1, SKR_MASK24), &dev->srq_next, GFP_KERNEL);
+	return min(err, 0);
+}
+
+void skr_srq_withdraw(struct skr_dev *dev, struct skr_srq *srq)
+{
+	xa_erase(&dev->srqs, srq->ibsrq.ext.xrc.srq_num);
+	synchronize_srcu_expedited(&dev->mr_srcu);
+}
+
+struct skr_srq *skr_srq_find(struct skr_dev *dev, const struct ib_xrcd *xrcd, u32 srqn)
+{
+	struct skr_srq *srq = xa_load(&dev->srqs, srqn);
+
+	return srq && srq->ibsrq.ext.xrc.xrcd == xrcd ? srq : NULL;
+}
+
 static void skr_srq_event(struct skr_srq *srq, enum ib_event_type type)
 {
 	set_bit(type, &srq->events);

@@ -52,6 +52,36 @@ static inline struct skr_srq *skr_srq(struct ib_srq *ibsrq)
 void skr_srq_init(struct skr_srq *srq);
 
 /**
+ * skr_srq_publish() - give an XRC SRQ its number and let requests find it
+ * @dev: device
+ * @srq: complete XRC SRQ
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int skr_srq_publish(struct skr_dev *dev, struct skr_srq *srq);
+
+/**
+ * skr_srq_withdraw() - make an XRC SRQ unfindable and wait for those who found it
+ * @dev: device
+ * @srq: SRQ from skr_srq_publish()
+ *
+ * Context: process.
+ */
+void skr_srq_withdraw(struct skr_dev *dev, struct skr_srq *srq);
+
+/**
+ * skr_srq_find() - find an XRC SRQ
+ * @dev: device
+ * @xrcd: the XRC domain that it must be of
+ * @srqn: number
+ *
+ * Context: under dev->mr_srcu, until whose release the SRQ stays.
+ * Return: the SRQ, or NULL.
+ */
+struct skr_srq *skr_srq_find(struct skr_dev *dev, const struct ib_xrcd *xrcd, u32 srqn);
+
+/**
  * skr_srq_take() - take the next receive request
  * @srq: shared receive queue
  * @wqe: room for the copy with max_sge entries

@@ -24,6 +24,7 @@
 #define SKR_SOP_RC		BIT(8)	/* transports that have it */
 #define SKR_SOP_UC		BIT(9)
 #define SKR_SOP_UD		BIT(10)
+#define SKR_SOP_XRC		BIT(11)
 #define SKR_SOP_KERNEL_RC	BIT(15)	/* the same, for kernel consumers only */
 
 /**
@@ -86,7 +87,7 @@ struct skr_rwqe {
 
 /**
  * struct skr_wqe_limits - what a QP promised to its user
- * @transport: SKR_SOP_RC, SKR_SOP_UC or SKR_SOP_UD, and SKR_SOP_KERNEL_RC
+ * @transport: SKR_SOP_RC, _UC, _UD or _XRC, and SKR_SOP_KERNEL_RC
  * @max_sge: entries of memory a request may have
  * @max_inline: bytes of inline data a request may have
  */

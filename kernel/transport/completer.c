@@ -231,7 +231,7 @@ bool skr_completer(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		return true;
 	if (skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
 		return true;
-	if (pkt->opcode != (SKR_TRANS_RC | SKR_ACKNOWLEDGE))
+	if (pkt->opcode != (qp->trans | SKR_ACKNOWLEDGE))
 		return skr_comp_response(qp, skb, pkt);
 	skr_comp_acknowledge(qp, pkt);
 	return true;

@@ -150,8 +150,9 @@ static bool skr_qp_uses_cq(const struct skr_qp *qp, const struct skr_cq *cq)
 	return qp->ibqp && (qp->ibqp->send_cq == &cq->ibcq || qp->ibqp->recv_cq == &cq->ibcq);
 }
 
-static void skr_qp_fail_cq(struct skr_qp *qp, const struct skr_cq *cq)
+static void skr_qp_fail_cq(struct skr_qp *qp, void *arg)
 {
+	const struct skr_cq *cq = arg;
 	bool failed = false;
 
 	spin_lock_bh(&qp->lock);
@@ -166,7 +167,8 @@ static void skr_qp_fail_cq(struct skr_qp *qp, const struct skr_cq *cq)
 		skr_qp_run(qp);
 }
 
-void skr_qps_fail_cq(struct skr_cq *cq)
+/* Let @visit look at each QP, which it may lock. */
+static void skr_qps_visit(void (*visit)(struct skr_qp *qp, void *arg), void *arg)
 {
 	struct skr_qp *qp;
 	unsigned long qpn;
@@ -176,12 +178,35 @@ void skr_qps_fail_cq(struct skr_cq *cq)
 		if (!kref_get_unless_zero(&qp->ref))
 			continue;
 		rcu_read_unlock();
-		skr_qp_fail_cq(qp, cq);
+		visit(qp, arg);
 		skr_qp_put(qp);
 		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
+}
+
+void skr_qps_fail_cq(struct skr_cq *cq)
+{
+	skr_qps_visit(skr_qp_fail_cq, cq);
+}
+
+static void skr_qp_forget_srq(struct skr_qp *qp, void *arg)
+{
+	/* constant: most QPs need not be locked */
+	if (!qp->xrcd)
+		return;
+	spin_lock_bh(&qp->lock);
+	if (qp->recv.srq == arg) {
+		qp->recv.busy = false;
+		qp->recv.srq = NULL;
+	}
+	spin_unlock_bh(&qp->lock);
+}
+
+void skr_qps_forget_srq(struct skr_srq *srq)
+{
+	skr_qps_visit(skr_qp_forget_srq, srq);
 }
 
 void skr_qp_shutdown(struct skr_qp *qp)

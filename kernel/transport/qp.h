@@ -107,10 +107,12 @@ struct skr_sq {
  * struct skr_recv - the receive request that is being filled
  * @wqe: room for its copy
  * @busy: there is one in @wqe
+ * @srq: XRC: where it came from, while @busy
  */
 struct skr_recv {
 	struct skr_rwqe	*wqe;
 	bool		busy;
+	struct skr_srq	*srq;
 };
 
 /**
@@ -189,6 +191,7 @@ struct skr_saved {
  * @active: there is one; requests wait until it is done
  * @va: next address
  * @rkey: key
+ * @srqn: XRC: number of the SRQ whose domain the key is of
  * @left: bytes to send
  * @psn: PSN of the next response
  * @first: the next response is the first
@@ -198,6 +201,7 @@ struct skr_reading {
 	bool	first;
 	u64	va;
 	u32	rkey;
+	u32	srqn;
 	u32	left;
 	u32	psn;
 };
@@ -207,6 +211,7 @@ struct skr_reading {
  * @epsn: expected PSN
  * @msn: messages completed
  * @msg: SKR_IS_SEND or SKR_IS_WRITE inside a message of several packets, or 0
+ * @srqn: XRC: number of the SRQ that the message names
  * @nak_sent: the missing PSN has been asked for
  * @rnr_sent: an RNR NAK has been sent; nothing but its PSN is taken
  * @ack_due: an ACK for @ack_psn is to be sent
@@ -226,6 +231,7 @@ struct skr_responder {
 	u32			epsn;
 	u32			msn;
 	u32			msg;
+	u32			srqn;
 	bool			nak_sent;
 	bool			rnr_sent;
 	bool			ack_due;
@@ -288,7 +294,8 @@ struct skr_qp_attr {
  * @dev: device
  * @ibqp: ib_core's part; NULL once the QP is destroyed
  * @qpn: number, constant
- * @trans: SKR_TRANS_RC, _UC or _UD; constant
+ * @trans: SKR_TRANS_RC, _UC, _UD or _XRC; constant
+ * @takes: kinds of packets it takes: SKR_IS_REQUEST, SKR_IS_RESPONSE; constant
  * @no_loopback: multicast of its own does not come back to it; constant
  * @state: never visible ahead of its effects
  * @pins_module: holds the module, since packets outlived the QP
@@ -297,9 +304,12 @@ struct skr_qp_attr {
  *	cause for the request that caused it, IB_WC_WR_FLUSH_ERR otherwise
  * @attr: attributes
  * @av: address vector
- * @sq: send queue
- * @rq: receive queue; without a ring if there is @srq
+ * @sq: send queue; an XRC target has none: no ring, no requests
+ * @rq: receive queue; without a ring on XRC, or if there is @srq
  * @srq: shared receive queue, or NULL; constant
+ * @xrcd: XRC target: its domain, or NULL; constant
+ * @xrc_srq: XRC target: the SRQ that the request in work names. Others may destroy
+ *	it: looked up anew for each request, never kept beyond dev->mr_srcu
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED has been raised
  * @recv: receive request in use
  * @req: requester and completer
@@ -320,8 +330,9 @@ struct skr_qp_attr {
  * @lone_rx: deferred runs in a row that a packet caused and no other joined; beyond
  *	SKR_SOON_LONE, packets since then
  * @lone_post: the same for posts
- * @fire_send: the send CQ's event is to be raised when the lock is released
- * @fire_recv: the same for the receive CQ
+ * @fire_send: send CQ whose event is to be raised when the lock is released, held;
+ *	or NULL
+ * @fire_recv: the same for the receive CQ; of an XRC target one of its SRQs'
  * @events: asynchronous events to raise, bit numbers are enum ib_event_type
  * @event_work: raises them
  */
@@ -334,6 +345,7 @@ struct skr_qp {
 	struct ib_qp		*ibqp;
 	u32			qpn;
 	u8			trans;
+	u32			takes;
 	bool			no_loopback;
 	enum ib_qp_state	state;
 	bool			pins_module;
@@ -344,6 +356,8 @@ struct skr_qp {
 	struct skr_sq		sq;
 	struct skr_rq		rq;
 	struct skr_srq		*srq;
+	struct ib_xrcd		*xrcd;
+	struct skr_srq		*xrc_srq;
 	bool			last_wqe;
 	struct skr_recv		recv;
 	struct skr_requester	req;
@@ -363,8 +377,8 @@ struct skr_qp {
 	struct work_struct	bh_work;
 	u8			lone_rx;
 	u8			lone_post;
-	bool			fire_send;
-	bool			fire_recv;
+	struct skr_cq		*fire_send;
+	struct skr_cq		*fire_recv;
 	unsigned long		events;
 	struct work_struct	event_work;
 };
@@ -403,14 +417,41 @@ static inline struct skr_swqe *skr_swqe(struct skr_qp *qp, u32 index)
 }
 
 /**
- * skr_qp_who() - a QP as one who wants access to memory
+ * skr_qp_reliable() - is every request acknowledged?
+ * @qp: QP
+ *
+ * Return: true for RC and XRC.
+ */
+static inline bool skr_qp_reliable(const struct skr_qp *qp)
+{
+	return qp->trans == SKR_TRANS_RC || qp->trans == SKR_TRANS_XRC;
+}
+
+/**
+ * skr_qp_sends() - has the QP a send queue?
  * @qp: QP, not shut down
  *
- * Return: its device, domain and number.
+ * Return: false for an XRC target.
+ */
+static inline bool skr_qp_sends(const struct skr_qp *qp)
+{
+	return qp->sq.ring.hdr;
+}
+
+/**
+ * skr_qp_who() - a QP as one who wants access to memory
+ * @qp: QP, not shut down; of an XRC target, with a request in work
+ *
+ * Return: its device, domain and number. An XRC target has no domain of its own:
+ *	it is the SRQ's that the request names (annex A14).
  */
 static inline struct skr_who skr_qp_who(const struct skr_qp *qp)
 {
-	return (struct skr_who) { .dev = qp->dev, .pd = qp->ibqp->pd, .qpn = qp->qpn };
+	return (struct skr_who) {
+		.dev = qp->dev,
+		.pd = qp->xrcd ? qp->xrc_srq->ibsrq.pd : qp->ibqp->pd,
+		.qpn = qp->qpn,
+	};
 }
 
 /**
@@ -471,6 +512,17 @@ int skr_qp_publish(struct skr_qp *qp);
  * Context: process; takes the lock of each QP.
  */
 void skr_qps_fail_cq(struct skr_cq *cq);
+
+/**
+ * skr_qps_forget_srq() - no QP has a request of an SRQ in use any more
+ * @srq: XRC SRQ that cannot be found any more
+ *
+ * What was being filled is lost with the SRQ, without a completion; the rest of
+ * the message is refused.
+ *
+ * Context: process; takes the lock of each QP.
+ */
+void skr_qps_forget_srq(struct skr_srq *srq);
 
 /**
  * skr_qp_shutdown() - no packet, post, timer or worker touches the QP's rings,

@@ -49,7 +49,7 @@ static void skr_replay_read(struct skr_qp *qp, const struct skr_saved *saved,
 static void skr_replay_atomic(struct skr_qp *qp, const struct skr_saved *saved)
 {
 	struct skr_pkt pkt = {
-		.opcode = SKR_TRANS_RC | SKR_ATOMIC_ACK,
+		.opcode = qp->trans | SKR_ATOMIC_ACK,
 		.psn = saved->first_psn,
 		.syndrome = SKR_AETH_ACK_UNLIMITED,
 		.msn = qp->resp.msn,

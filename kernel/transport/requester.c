@@ -80,7 +80,7 @@ static bool skr_req_window_open(const struct skr_qp *qp, const struct skr_swqe *
 {
 	const struct skr_requester *req = &qp->req;
 
-	if (qp->trans != SKR_TRANS_RC)
+	if (!skr_qp_reliable(qp))
 		return true;
 	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC) &&
 	    skr_rd_outstanding(req) >= qp->attr.max_rd_atomic)
@@ -142,7 +142,8 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct sk
 	struct skr_pkt pkt = {
 		.opcode = qp->trans | skr_req_opcode(wqe, offset == 0, last),
 		.psn = qp->req.psn,
-		.ackreq = qp->trans == SKR_TRANS_RC && skr_req_ackreq(&qp->req, last),
+		.ackreq = skr_qp_reliable(qp) && skr_req_ackreq(&qp->req, last),
+		.srqn = wqe->req.srqn,
 		.payload_bytes = bytes,
 		.va = wqe->req.rdma.remote_addr,
 		.rkey = wqe->req.rdma.rkey,
@@ -183,8 +184,9 @@ static int skr_req_send_read(struct skr_qp *qp, struct skr_batch *out, struct sk
 			     u32 offset, u32 packets)
 {
 	struct skr_pkt pkt = {
-		.opcode = SKR_TRANS_RC | SKR_READ_REQUEST,
+		.opcode = qp->trans | SKR_READ_REQUEST,
 		.psn = qp->req.psn,
+		.srqn = wqe->req.srqn,
 		.ackreq = 1,
 		.va = wqe->req.rdma.remote_addr + offset,
 		.rkey = wqe->req.rdma.rkey,
@@ -198,8 +200,9 @@ static int skr_req_send_atomic(struct skr_qp *qp, struct skr_batch *out, struct 
 {
 	bool cas = wqe->req.opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 	struct skr_pkt pkt = {
-		.opcode = SKR_TRANS_RC | (cas ? SKR_COMPARE_SWAP : SKR_FETCH_ADD),
+		.opcode = qp->trans | (cas ? SKR_COMPARE_SWAP : SKR_FETCH_ADD),
 		.psn = qp->req.psn,
+		.srqn = wqe->req.srqn,
 		.ackreq = 1,
 		.va = wqe->req.atomic.remote_addr,
 		.rkey = wqe->req.atomic.rkey,
@@ -328,7 +331,7 @@ static int skr_req_send(struct skr_qp *qp, struct skr_batch *out, struct skr_swq
 		return skr_req_send_atomic(qp, out, wqe);
 	err = skr_req_send_data(qp, out, wqe, done * qp->attr.mtu);
 	/* what nobody acknowledges is done when it has left, not before */
-	if (!err && qp->trans != SKR_TRANS_RC)
+	if (!err && !skr_qp_reliable(qp))
 		err = skr_send_flush(qp, out);
 	return err;
 }
@@ -352,7 +355,7 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp, struct skr_batch *out
 	err = skr_req_send(qp, out, wqe, &packets);
 	switch (err) {
 	case 0:
-		if (qp->trans == SKR_TRANS_RC)
+		if (skr_qp_reliable(qp))
 			skr_req_sent(qp, out, wqe, packets);
 		else
 			skr_req_sent_unreliable(qp, wqe);
@@ -362,7 +365,7 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp, struct skr_batch *out
 	case -ENXIO:
 		return skr_req_fail(qp, wqe, IB_WC_LOC_QP_OP_ERR);
 	case -EAGAIN:
-		if (qp->trans == SKR_TRANS_RC) {
+		if (skr_qp_reliable(qp)) {
 			skr_req_refused(qp);
 			return SKR_REQ_BLOCKED;
 		}

@@ -30,7 +30,7 @@ static const struct {
 static int skr_resp_answer(struct skr_qp *qp, u8 syndrome, u32 psn)
 {
 	struct skr_pkt pkt = {
-		.opcode = SKR_TRANS_RC | SKR_ACKNOWLEDGE,
+		.opcode = qp->trans | SKR_ACKNOWLEDGE,
 		.psn = psn,
 		.syndrome = syndrome,
 		.msn = qp->resp.msn,
@@ -67,6 +67,31 @@ static enum skr_verdict skr_resp_check_sequence(const struct skr_qp *qp,
 	/* only a message of one packet may be empty */
 	if (!pkt->payload_bytes && !(pkt->flags & SKR_IS_FIRST))
 		return SKR_INV_REQ;
+	return SKR_OK;
+}
+
+/*
+ * XRC: whose receive request a message uses, and whose domain its keys are of,
+ * stands in each of its packets, and they must agree. An SRQ that there is not,
+ * or that is of another XRC domain, is out of reach as memory of another domain is.
+ */
+static void skr_resp_find_srq(struct skr_qp *qp, u32 srqn)
+{
+	if (qp->xrcd)
+		qp->xrc_srq = skr_srq_find(qp->dev, qp->xrcd, srqn);
+}
+
+static enum skr_verdict skr_resp_check_srq(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	if (!qp->xrcd)
+		return SKR_OK;
+	if (pkt->flags & SKR_IS_FIRST)
+		qp->resp.srqn = pkt->srqn;
+	else if (pkt->srqn != qp->resp.srqn)
+		return SKR_INV_REQ;
+	/* inside a SEND: its receive request has gone with an SRQ of this number */
+	if (!qp->xrc_srq || (qp->resp.msg == SKR_IS_SEND && !qp->recv.busy))
+		return SKR_REM_ACCESS;
 	return SKR_OK;
 }
 
@@ -186,6 +211,7 @@ void skr_responder_begin_read(struct skr_qp *qp, const struct skr_pkt *pkt)
 		.first = true,
 		.va = pkt->va,
 		.rkey = pkt->rkey,
+		.srqn = pkt->srqn,
 		.left = pkt->dmalen,
 		.psn = pkt->psn,
 	};
@@ -225,7 +251,7 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 	struct skr_atomic atomic = {
 		.addr = pkt->va,
 		.rkey = pkt->rkey,
-		.is_cas = pkt->opcode == (SKR_TRANS_RC | SKR_COMPARE_SWAP),
+		.is_cas = pkt->opcode == (qp->trans | SKR_COMPARE_SWAP),
 		.swap_add = pkt->swap_add,
 		.compare = pkt->compare,
 	};
@@ -269,6 +295,9 @@ enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
 	enum skr_verdict verdict = skr_resp_check_sequence(qp, pkt);
 
 	lockdep_assert_held(&qp->lock);
+	skr_resp_find_srq(qp, pkt->srqn);
+	if (!verdict)
+		verdict = skr_resp_check_srq(qp, pkt);
 	if (verdict)
 		return verdict;
 	if (pkt->flags & SKR_IS_SEND)
@@ -357,7 +386,8 @@ bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		skr_reorder_purge(&qp->early_req);
 	} else if (verdict) {
 		/* a WRITE with immediate tells by the receive request it would use */
-		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->recv.busy)
+		if (pkt->flags & SKR_IS_WRITE && pkt->flags & SKR_HAS_IMM && !qp->recv.busy &&
+		    (!qp->xrcd || qp->xrc_srq))
 			skr_take_recv(qp);
 		skr_resp_fail(qp, verdict, resp->epsn);
 	} else {
@@ -379,7 +409,7 @@ static int skr_resp_read_one(struct skr_qp *qp, struct skr_batch *out)
 	struct skr_reading *reading = &qp->resp.reading;
 	u32 bytes = min(reading->left, qp->attr.mtu);
 	struct skr_pkt pkt = {
-		.opcode = skr_resp_read_opcode(reading->first, bytes == reading->left),
+		.opcode = qp->trans | skr_resp_read_opcode(reading->first, bytes == reading->left),
 		.psn = reading->psn,
 		.payload_bytes = bytes,
 		.syndrome = SKR_AETH_ACK_UNLIMITED,
@@ -413,6 +443,9 @@ static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int b
 {
 	int err = 0;
 
+	skr_resp_find_srq(qp, qp->resp.reading.srqn);
+	if (qp->xrcd && !qp->xrc_srq)
+		return -EACCES;
 	while (qp->resp.reading.active && !err) {
 		if (!budget--)
 			return 1;

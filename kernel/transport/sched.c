@@ -265,6 +265,9 @@ static bool skr_step_requests(struct skr_qp *qp)
 		skr_rx_step(qp, &qp->cur_req);
 		if (qp->state == IB_QPS_ERR)
 			return false;
+		/* the next request of an XRC target may be about another CQ */
+		if (qp->xrcd && qp->fire_recv)
+			break;
 		if (!READ_ONCE(skr_tune.merge_acks))
 			skr_responder_ack(qp);
 	}
@@ -288,13 +291,14 @@ static bool skr_step(struct skr_qp *qp)
 		more |= skr_step_requests(qp);
 	if (test_and_clear_bit(SKR_QP_TIMER_ACK, &qp->run_flags) && qp->state != IB_QPS_ERR)
 		skr_completer_timeout(qp);
-	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+	if (skr_qp_sends(qp) && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
 		more |= skr_requester(qp, SKR_STEP_BUDGET);
 	/* not else: what comes before may have failed the QP */
 	if (qp->state == IB_QPS_ERR)
 		more = skr_flush(qp, SKR_STEP_BUDGET);
 	else if (qp->state == IB_QPS_SQE)
 		more |= skr_flush(qp, SKR_STEP_BUDGET);
+	qp->xrc_srq = NULL;
 	srcu_read_unlock(&qp->dev->mr_srcu, idx);
 	return more;
 }
@@ -313,16 +317,8 @@ static struct skr_fire skr_fire_take(struct skr_qp *qp)
 {
 	struct skr_fire fire = {};
 
-	if (qp->fire_send && qp->ibqp) {
-		fire.send = skr_cq(qp->ibqp->send_cq);
-		skr_cq_get(fire.send);
-	}
-	if (qp->fire_recv && qp->ibqp) {
-		fire.recv = skr_cq(qp->ibqp->recv_cq);
-		skr_cq_get(fire.recv);
-	}
-	qp->fire_send = false;
-	qp->fire_recv = false;
+	swap(fire.send, qp->fire_send);
+	swap(fire.recv, qp->fire_recv);
 	return fire;
 }
 

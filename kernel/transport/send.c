@@ -10,18 +10,18 @@
 
 /*
  * Each CPU has a queue of its own inside the stack, and one may overtake
- * another. RC repairs that; UC would lose messages by it, and those who send
+ * another. RC and XRC repair that; UC would lose messages by it, and those who send
  * datagrams expect them in order on a quiet path, ib_cm among them. Packets of
  * theirs leave by another CPU only when none is left inside.
  */
 static bool skr_tx_elsewhere(const struct skr_qp *qp)
 {
-	return qp->trans != SKR_TRANS_RC && qp->tx_cpu != smp_processor_id();
+	return !skr_qp_reliable(qp) && qp->tx_cpu != smp_processor_id();
 }
 
 static int skr_tx_low(const struct skr_qp *qp)
 {
-	return qp->trans == SKR_TRANS_RC ? SKR_TX_LOW : 0;
+	return skr_qp_reliable(qp) ? SKR_TX_LOW : 0;
 }
 
 /**

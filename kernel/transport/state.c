@@ -6,8 +6,9 @@
 
 #include "../trace.h"
 
+/* @fire: NULL, or @ibcq already, or set to it if its event is to be raised */
 static void skr_push(struct skr_qp *qp, struct ib_cq *ibcq, struct skerry_cqe *cqe,
-		     bool solicited, bool *fire)
+		     bool solicited, struct skr_cq **fire)
 {
 	cqe->qp_num = qp->qpn;
 	trace_skr_cqe(qp->dev, cqe);
@@ -15,7 +16,10 @@ static void skr_push(struct skr_qp *qp, struct ib_cq *ibcq, struct skerry_cqe *c
 	case SKR_PUSH_OK:
 		break;
 	case SKR_PUSH_FIRE:
-		*fire = true;
+		if (!*fire) {
+			*fire = skr_cq(ibcq);
+			skr_cq_get(*fire);
+		}
 		break;
 	case SKR_PUSH_OVERRUN:
 		/* a completion is lost: the QP must not go on as if it were not */
@@ -70,23 +74,33 @@ void skr_complete_send(struct skr_qp *qp, enum ib_wc_status status, u32 byte_len
 
 void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited)
 {
+	struct ib_cq *ibcq = qp->xrcd ? qp->recv.srq->ibsrq.ext.cq : qp->ibqp->recv_cq;
+
 	lockdep_assert_held(&qp->lock);
 	cqe->wr_id = qp->recv.wqe->wr_id;
 	qp->recv.busy = false;
+	qp->recv.srq = NULL;
 	if (cqe->status == IB_WC_WR_FLUSH_ERR)
 		skr_count(qp->dev, SKR_CNT_RESP_CQE_FLUSH_ERROR);
 	else if (cqe->status)
 		skr_count(qp->dev, SKR_CNT_RESP_CQE_ERROR);
-	if (!qp->srq)
+	if (qp->rq.ring.hdr)
 		skr_ring_publish(&qp->rq.ring, qp->rq.cons);
-	skr_push(qp, qp->ibqp->recv_cq, cqe, solicited || cqe->status, &qp->fire_recv);
+	skr_push(qp, ibcq, cqe, solicited || cqe->status, &qp->fire_recv);
 }
 
 int skr_take_recv(struct skr_qp *qp)
 {
+	int ret;
+
 	lockdep_assert_held(&qp->lock);
 	if (qp->recv.busy)
 		return 1;
+	if (qp->xrcd) {
+		ret = skr_srq_take(qp->xrc_srq, qp->recv.wqe, &qp->recv.busy);
+		qp->recv.srq = qp->recv.busy ? qp->xrc_srq : NULL;
+		return ret;
+	}
 	if (qp->srq)
 		return skr_srq_take(qp->srq, qp->recv.wqe, &qp->recv.busy);
 	return skr_rq_take(&qp->rq, qp->recv.wqe, &qp->recv.busy);
@@ -123,7 +137,7 @@ void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status)
 void skr_qp_send_failed(struct skr_qp *qp, enum ib_wc_status status)
 {
 	lockdep_assert_held(&qp->lock);
-	if (qp->trans == SKR_TRANS_RC) {
+	if (skr_qp_reliable(qp)) {
 		skr_qp_error(qp, status);
 		return;
 	}
@@ -145,6 +159,16 @@ void skr_qp_recv_failed(struct skr_qp *qp)
 	skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
 }
 
+static void skr_qp_reset_sq(struct skr_sq *sq)
+{
+	sq->una = skr_ring_produced(&sq->ring);
+	sq->cur = sq->una;
+	sq->taken = sq->una;
+	skr_ring_publish(&sq->ring, sq->una);
+	skr_ring_want_kick(&sq->ring, sq->una);
+	sq->idle = true;
+}
+
 static void skr_qp_reset_rq(struct skr_rq *rq)
 {
 	rq->cons = skr_ring_produced(&rq->ring);
@@ -155,7 +179,6 @@ static void skr_qp_reset_rq(struct skr_rq *rq)
 void skr_qp_reset(struct skr_qp *qp)
 {
 	struct skr_saved *saved = qp->resp.saved;
-	struct skr_sq *sq = &qp->sq;
 
 	lockdep_assert_held(&qp->lock);
 	skr_qp_forget_packets(qp);
@@ -165,16 +188,12 @@ void skr_qp_reset(struct skr_qp *qp)
 	skr_av_release(&qp->av);
 
 	/* what is posted is forgotten without a completion (IBTA 10.3.1) */
-	sq->una = skr_ring_produced(&sq->ring);
-	sq->cur = sq->una;
-	sq->taken = sq->una;
-	skr_ring_publish(&sq->ring, sq->una);
-	skr_ring_want_kick(&sq->ring, sq->una);
-	sq->idle = true;
-
+	if (skr_qp_sends(qp))
+		skr_qp_reset_sq(&qp->sq);
 	qp->recv.busy = false;
+	qp->recv.srq = NULL;
 	qp->last_wqe = false;
-	if (!qp->srq)
+	if (qp->rq.ring.hdr)
 		skr_qp_reset_rq(&qp->rq);
 }
 
@@ -212,7 +231,8 @@ static void skr_flush_srq(struct skr_qp *qp)
 
 	if (qp->recv.busy)
 		skr_complete_recv(qp, &cqe, false);
-	if (!qp->last_wqe)
+	/* on XRC no SRQ is the QP's own */
+	if (!qp->last_wqe && qp->srq)
 		skr_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 	qp->last_wqe = true;
 }
@@ -221,7 +241,7 @@ static bool skr_flush_rq(struct skr_qp *qp, int *budget)
 {
 	struct skerry_cqe cqe;
 
-	if (qp->srq) {
+	if (!qp->rq.ring.hdr) {
 		skr_flush_srq(qp);
 		return false;
 	}
@@ -239,20 +259,23 @@ static bool skr_flush_rq(struct skr_qp *qp, int *budget)
 
 bool skr_flush(struct skr_qp *qp, int budget)
 {
-	bool more;
+	bool more = false;
 
 	lockdep_assert_held(&qp->lock);
-	more = skr_flush_sq(qp, &budget);
+	if (skr_qp_sends(qp))
+		more = skr_flush_sq(qp, &budget);
 	if (qp->state == IB_QPS_ERR)
 		more |= skr_flush_rq(qp, &budget);
 	if (more)
 		return true;
 
 	/* the next post must come here at once; look again for one that did not */
-	qp->sq.idle = true;
-	more = skr_ring_want_kick(&qp->sq.ring, qp->sq.taken) &&
-	       skr_ring_ready(&qp->sq.ring, qp->sq.una, qp->sq.taken) != SKR_RING_BROKEN;
-	if (qp->state == IB_QPS_ERR && !qp->srq)
+	if (skr_qp_sends(qp)) {
+		qp->sq.idle = true;
+		more = skr_ring_want_kick(&qp->sq.ring, qp->sq.taken) &&
+		       skr_ring_ready(&qp->sq.ring, qp->sq.una, qp->sq.taken) != SKR_RING_BROKEN;
+	}
+	if (qp->state == IB_QPS_ERR && qp->rq.ring.hdr)
 		more |= skr_ring_want_kick(&qp->rq.ring, qp->rq.cons) &&
 			skr_ring_ready(&qp->rq.ring, qp->rq.cons, qp->rq.cons) != SKR_RING_BROKEN;
 	return more;

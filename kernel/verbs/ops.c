@@ -35,6 +35,9 @@ const struct ib_device_ops skr_device_ops = {
 	.query_ah = skr_query_ah,
 	.destroy_ah = skr_destroy_ah,
 
+	.alloc_xrcd = skr_alloc_xrcd,
+	.dealloc_xrcd = skr_dealloc_xrcd,
+
 	.create_cq = skr_create_cq,
 	.resize_user_cq = skr_resize_cq,
 	.modify_cq = skr_modify_cq,
@@ -73,6 +76,7 @@ const struct ib_device_ops skr_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, skr_ucontext, ibuc),
 	INIT_RDMA_OBJ_SIZE(ib_pd, skr_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_ah, skr_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, skr_xrcd, ibxrcd),
 	INIT_RDMA_OBJ_SIZE(ib_mw, skr_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_cq, skr_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_srq, skr_srq, ibsrq),

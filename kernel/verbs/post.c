@@ -104,7 +104,7 @@ int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct skr_qp *qp = skr_qp(ibqp);
 	int err = 0;
 
-	if (wr && (ibqp->uobject || state < IB_QPS_RTS)) {
+	if (wr && (ibqp->uobject || !skr_qp_sends(qp) || state < IB_QPS_RTS)) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
@@ -121,7 +121,7 @@ int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	struct skr_qp *qp = skr_qp(ibqp);
 	int err = 0;
 
-	if (wr && (ibqp->uobject || ibqp->srq || READ_ONCE(qp->state) == IB_QPS_RESET)) {
+	if (wr && (ibqp->uobject || !qp->rq.ring.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}

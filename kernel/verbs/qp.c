@@ -5,20 +5,39 @@
 
 #include "verbs.h"
 
-/* What serves a type of QP; SKR_SOP_* is what work requests are checked by */
+/*
+ * What serves a type of QP; SKR_SOP_* is what work requests are checked by, none
+ * if there is no send queue; then the packets that it takes
+ */
 static const struct {
 	u8	trans;
 	u16	sop;
+	u32	takes;
 } skr_transports[] = {
-	[IB_QPT_GSI] = { SKR_TRANS_UD, SKR_SOP_UD },
-	[IB_QPT_RC] = { SKR_TRANS_RC, SKR_SOP_RC },
-	[IB_QPT_UC] = { SKR_TRANS_UC, SKR_SOP_UC },
-	[IB_QPT_UD] = { SKR_TRANS_UD, SKR_SOP_UD },
+	[IB_QPT_GSI] = { SKR_TRANS_UD, SKR_SOP_UD, SKR_IS_REQUEST },
+	[IB_QPT_RC] = { SKR_TRANS_RC, SKR_SOP_RC, SKR_IS_REQUEST | SKR_IS_RESPONSE },
+	[IB_QPT_UC] = { SKR_TRANS_UC, SKR_SOP_UC, SKR_IS_REQUEST },
+	[IB_QPT_UD] = { SKR_TRANS_UD, SKR_SOP_UD, SKR_IS_REQUEST },
+	[IB_QPT_XRC_INI] = { SKR_TRANS_XRC, SKR_SOP_XRC, SKR_IS_RESPONSE },
+	[IB_QPT_XRC_TGT] = { SKR_TRANS_XRC, 0, SKR_IS_REQUEST },
 };
 
 static bool skr_qp_type_known(enum ib_qp_type type)
 {
-	return type < ARRAY_SIZE(skr_transports) && skr_transports[type].sop;
+	return type < ARRAY_SIZE(skr_transports) && skr_transports[type].takes;
+}
+
+/* The core makes XRC targets itself, for all processes of the domain. */
+static bool skr_qp_queues_given(const struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	switch (init->qp_type) {
+	case IB_QPT_XRC_INI:
+		return init->send_cq && udata;
+	case IB_QPT_XRC_TGT:
+		return init->xrcd;
+	default:
+		return init->send_cq && init->recv_cq;
+	}
 }
 
 static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata *udata)
@@ -33,7 +52,7 @@ static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata
 	if (init->create_flags & ~(init->qp_type == IB_QPT_UD ?
 				   IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0))
 		return -EOPNOTSUPP;
-	if (!init->send_cq || !init->recv_cq)
+	if (!skr_qp_queues_given(init, udata))
 		return -EINVAL;
 	if (cap->max_send_wr > SKR_MAX_QP_WR || cap->max_recv_wr > SKR_MAX_QP_WR ||
 	    cap->max_send_sge > SKR_MAX_SGE || cap->max_recv_sge > SKR_MAX_SGE ||
@@ -50,6 +69,8 @@ static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 	u32 depth = skr_ring_depth(init->cap.max_send_wr);
 	struct skr_sq *sq = &qp->sq;
 
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		return 0;
 	data = ALIGN(data, sizeof(struct skerry_sge));
 	sq->limits.transport = skr_transports[init->qp_type].sop;
 	if (!ucontext && init->qp_type == IB_QPT_RC)
@@ -84,16 +105,22 @@ static int skr_qp_create_rq(struct skr_qp *qp, const struct ib_qp_init_attr *ini
 			    struct ib_ucontext *ucontext, struct skerry_ring_info *info)
 {
 	u32 max_sge = init->cap.max_recv_sge;
+	bool own = !init->srq && !qp->xrcd;
 	int err = 0;
 
+	if (init->qp_type == IB_QPT_XRC_INI)
+		return 0;
 	if (init->srq) {
 		qp->srq = skr_srq(init->srq);
 		max_sge = qp->srq->rq.max_sge;
+	} else if (qp->xrcd) {
+		/* requests come from any SRQ of the domain */
+		max_sge = SKR_MAX_SGE;
 	}
 	qp->recv.wqe = kzalloc(struct_size(qp->recv.wqe, sge, max_sge), GFP_KERNEL_ACCOUNT);
 	if (!qp->recv.wqe)
 		return -ENOMEM;
-	if (!init->srq)
+	if (own)
 		err = skr_rq_create(&qp->rq, ucontext, init->cap.max_recv_wr, max_sge, info);
 	if (err)
 		kfree(qp->recv.wqe);
@@ -114,7 +141,9 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	struct skr_qp *qp;
 	int err;
 
-	if (init->srq) {
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		init->cap = (struct ib_qp_cap) {};
+	if (init->srq || init->qp_type == IB_QPT_XRC_INI) {
 		init->cap.max_recv_wr = 0;
 		init->cap.max_recv_sge = 0;
 	}
@@ -133,6 +162,9 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 		goto err_put_object;
 	}
 	qp->trans = skr_transports[init->qp_type].trans;
+	qp->takes = skr_transports[init->qp_type].takes;
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		qp->xrcd = init->xrcd;
 	qp->no_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	err = skr_qp_create_sq(qp, init, ucontext, &resp.sq);
 	if (err)
@@ -217,6 +249,7 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
 	init->srq = ibqp->srq;
+	init->xrcd = qp->xrcd;
 	init->cap = attr->cap;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;

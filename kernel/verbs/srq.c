@@ -4,6 +4,7 @@
 #include <linux/uaccess.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "../transport/qp.h"
 #include "verbs.h"
 
 static int skr_srq_check(u32 max_wr, u32 max_sge, u32 limit)
@@ -21,7 +22,8 @@ int skr_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	struct skr_srq *srq = skr_srq(ibsrq);
 	int err;
 
-	if (init->srq_type != IB_SRQT_BASIC)
+	/* the kernel's own requests have no room for the number of an SRQ */
+	if (init->srq_type != IB_SRQT_BASIC && (init->srq_type != IB_SRQT_XRC || !udata))
 		return -EOPNOTSUPP;
 	err = skr_srq_check(init->attr.max_wr, init->attr.max_sge, init->attr.srq_limit);
 	if (err)
@@ -38,6 +40,11 @@ int skr_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	srq->limit = init->attr.srq_limit;
 	if (udata) {
 		err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+		if (err)
+			goto err_destroy_rq;
+	}
+	if (init->srq_type == IB_SRQT_XRC) {
+		err = skr_srq_publish(dev, srq);
 		if (err)
 			goto err_destroy_rq;
 	}
@@ -111,12 +118,17 @@ int skr_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 
 int skr_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
+	struct skr_dev *dev = skr_dev(ibsrq->device);
 	struct skr_srq *srq = skr_srq(ibsrq);
 
-	/* ib_core does not let it go while a QP uses it */
+	/* ib_core does not let it go while a QP uses it, but knows of no user on XRC */
+	if (ibsrq->srq_type == IB_SRQT_XRC) {
+		skr_srq_withdraw(dev, srq);
+		skr_qps_forget_srq(srq);
+	}
 	cancel_work_sync(&srq->event_work);
 	skr_rq_destroy(&srq->rq);
-	skr_object_put(skr_dev(ibsrq->device), SKR_OBJ_SRQ);
+	skr_object_put(dev, SKR_OBJ_SRQ);
 	return 0;
 }
 

@@ -32,6 +32,14 @@ struct skr_pd {
 };
 
 /**
+ * struct skr_xrcd - an XRC domain
+ * @ibxrcd: ib_core's part
+ */
+struct skr_xrcd {
+	struct ib_xrcd ibxrcd;
+};
+
+/**
  * struct skr_ah - an address handle
  * @ibah: ib_core's part
  * @dest: where it leads to; outlives it by an RCU grace period
@@ -85,6 +93,10 @@ int skr_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int skr_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
 int skr_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int skr_destroy_ah(struct ib_ah *ibah, u32 flags);
+
+/* xrcd.c */
+int skr_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int skr_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
 /* cq.c */
 int skr_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

@@ -25,7 +25,7 @@ DECLARE_DRV_CMD(uskerry_create_ah, IB_USER_VERBS_CMD_CREATE_AH,
 		empty, skerry_create_ah_resp);
 DECLARE_DRV_CMD(uskerry_create_cq, IB_USER_VERBS_CMD_CREATE_CQ,
 		empty, skerry_create_cq_resp);
-DECLARE_DRV_CMD(uskerry_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
+DECLARE_DRV_CMD(uskerry_create_srq_ex, IB_USER_VERBS_CMD_CREATE_XSRQ,
 		empty, skerry_create_srq_resp);
 DECLARE_DRV_CMD(uskerry_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
 		skerry_modify_srq_req, empty);
@@ -212,6 +212,9 @@ static inline struct skerry_pd *to_spd(struct ibv_pd *pd)
 /* srq.c */
 struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
 				  struct ibv_srq_init_attr *attr);
+struct ibv_srq *skerry_create_srq_ex(struct ibv_context *ibctx,
+				     struct ibv_srq_init_attr_ex *attr);
+int skerry_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num);
 int skerry_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		      int attr_mask);
 int skerry_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
@@ -253,6 +256,12 @@ int skerry_dealloc_mw(struct ibv_mw *mw);
 struct ibv_ah *skerry_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int skerry_destroy_ah(struct ibv_ah *ibah);
 
+struct ibv_xrcd *skerry_open_xrcd(struct ibv_context *ibctx,
+				  struct ibv_xrcd_init_attr *attr);
+int skerry_close_xrcd(struct ibv_xrcd *ibxrcd);
+
+struct ibv_qp *skerry_open_qp(struct ibv_context *ibctx,
+			      struct ibv_qp_open_attr *attr);
 struct ibv_qp *skerry_create_qp(struct ibv_pd *pd,
 				struct ibv_qp_init_attr *attr);
 struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,

@@ -12,26 +12,43 @@ static size_t recv_entry(uint32_t max_sge)
 	       max_sge * sizeof(struct skerry_sge);
 }
 
-struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
-				  struct ibv_srq_init_attr *attr)
+/* Return 0 or errno; which types of SRQ the device has the kernel knows */
+static int check_init_attr(const struct ibv_srq_init_attr_ex *attr)
 {
-	struct uskerry_create_srq_resp resp = {};
-	struct ibv_create_srq cmd = {};
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ))
+		return EOPNOTSUPP;
+	return attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? 0 : EINVAL;
+}
+
+struct ibv_srq *skerry_create_srq_ex(struct ibv_context *ibctx,
+				     struct ibv_srq_init_attr_ex *attr)
+{
+	struct uskerry_create_srq_ex_resp resp = {};
+	struct ibv_create_xsrq cmd = {};
 	struct skerry_home home;
 	struct skerry_srq *srq;
 	int ret;
 
-	srq = skerry_object_alloc(pd, sizeof(*srq), SKERRY_RESOURCE_SRQ, &home);
+	ret = check_init_attr(attr);
+	if (ret) {
+		errno = ret;
+		return NULL;
+	}
+
+	srq = skerry_object_alloc(attr->pd, sizeof(*srq), SKERRY_RESOURCE_SRQ,
+				  &home);
 	if (!srq)
 		return NULL;
 	srq->home = home;
 
-	ret = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
-				 &resp.ibv_resp, sizeof(resp));
+	ret = ibv_cmd_create_srq_ex(ibctx, &srq->vsrq, attr, &cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		goto err_free;
 
-	ret = skerry_map_ring(pd->context, &srq->rq.ring, &resp.ring,
+	ret = skerry_map_ring(ibctx, &srq->rq.ring, &resp.ring,
 			      recv_entry(attr->attr.max_sge));
 	if (!ret && !srq->rq.ring.hdr)
 		ret = EINVAL;
@@ -51,6 +68,36 @@ err_free:
 	skerry_object_free(srq, SKERRY_RESOURCE_SRQ, home);
 	errno = ret;
 	return NULL;
+}
+
+struct ibv_srq *skerry_create_srq(struct ibv_pd *pd,
+				  struct ibv_srq_init_attr *attr)
+{
+	struct ibv_srq_init_attr_ex attr_ex = {
+		.srq_context = attr->srq_context,
+		.attr = attr->attr,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_BASIC,
+		.pd = pd,
+	};
+	struct ibv_srq *ibsrq;
+
+	ibsrq = skerry_create_srq_ex(pd->context, &attr_ex);
+	if (ibsrq)
+		attr->attr = attr_ex.attr;
+
+	return ibsrq;
+}
+
+int skerry_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
+{
+	struct skerry_srq *srq = to_ssrq(ibsrq);
+
+	if (srq->vsrq.srq_type != IBV_SRQT_XRC)
+		return EOPNOTSUPP;
+
+	*srq_num = srq->vsrq.srq_num;
+	return 0;
 }
 
 /*

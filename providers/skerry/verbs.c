@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Making and destroying objects: MR, MW, AH, QP.
+ * Making and destroying objects: MR, MW, AH, XRCD, QP.
  *
  * An object that the kernel refuses to destroy stays as it is. Once the device
  * has gone the kernel lets everything be destroyed, so the memory of ours
@@ -129,7 +129,49 @@ int skerry_destroy_ah(struct ibv_ah *ibah)
 	return 0;
 }
 
-/* The queues of a QP, by the answer of the kernel. Return 0 or errno. */
+struct ibv_xrcd *skerry_open_xrcd(struct ibv_context *ibctx,
+				  struct ibv_xrcd_init_attr *attr)
+{
+	struct ib_uverbs_open_xrcd_resp resp;
+	struct ibv_open_xrcd cmd = {};
+	struct verbs_xrcd *xrcd;
+
+	xrcd = calloc(1, sizeof(*xrcd));
+	if (!xrcd)
+		return NULL;
+
+	if (ibv_cmd_open_xrcd(ibctx, xrcd, sizeof(*xrcd), attr, &cmd,
+			      sizeof(cmd), &resp, sizeof(resp))) {
+		free(xrcd);
+		return NULL;
+	}
+
+	return &xrcd->xrcd;
+}
+
+int skerry_close_xrcd(struct ibv_xrcd *ibxrcd)
+{
+	struct verbs_xrcd *xrcd = container_of(ibxrcd, struct verbs_xrcd, xrcd);
+	int ret;
+
+	ret = ibv_cmd_close_xrcd(xrcd);
+	if (ret)
+		return ret;
+
+	free(xrcd);
+	return 0;
+}
+
+static void init_locks(struct skerry_qp *qp)
+{
+	skerry_lock_init(&qp->sq.lock, !skerry_single_threaded(qp->home));
+	skerry_lock_init(&qp->rq.lock, !skerry_single_threaded(qp->home));
+}
+
+/*
+ * The queues of a QP, by the answer of the kernel: an XRC QP has one at most.
+ * Return 0 or errno.
+ */
 static int map_queues(struct skerry_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr,
 		      const struct skerry_create_qp_resp *resp)
@@ -164,8 +206,7 @@ static int map_queues(struct skerry_qp *qp,
 		.max_wr = min_t(uint32_t, cap->max_recv_wr, resp->rq.depth),
 		.max_sge = cap->max_recv_sge,
 	};
-	skerry_lock_init(&qp->sq.lock, !skerry_single_threaded(qp->home));
-	skerry_lock_init(&qp->rq.lock, !skerry_single_threaded(qp->home));
+	init_locks(qp);
 	return 0;
 }
 
@@ -181,12 +222,15 @@ static void unmap_queues(struct skerry_qp *qp)
  */
 static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 {
+	bool target = attr->qp_type == IBV_QPT_XRC_RECV;
+
 	if (!check_comp_mask(attr->comp_mask,
-			     IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
 			     IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		return EOPNOTSUPP;
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
+	if (!(attr->comp_mask & (target ? IBV_QP_INIT_ATTR_XRCD :
+					  IBV_QP_INIT_ATTR_PD)))
 		return EINVAL;
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
 	    !skerry_wr_supported(attr->qp_type, attr->send_ops_flags))
@@ -201,14 +245,15 @@ struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 	struct ibv_create_qp_ex cmd = {};
 	struct skerry_home home;
 	struct skerry_qp *qp;
+	struct ibv_pd *pd;
 	int ret;
 
 	ret = check_init_attr(attr);
 	if (ret)
 		goto err;
 
-	qp = skerry_object_alloc(attr->pd, sizeof(*qp), SKERRY_RESOURCE_QP,
-				 &home);
+	pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
+	qp = skerry_object_alloc(pd, sizeof(*qp), SKERRY_RESOURCE_QP, &home);
 	if (!qp) {
 		ret = errno;
 		goto err;
@@ -259,6 +304,31 @@ struct ibv_qp *skerry_create_qp(struct ibv_pd *pd,
 		attr->cap = attr_ex.cap;
 
 	return ibqp;
+}
+
+/* A target that another process has made: it has no queues here or there */
+struct ibv_qp *skerry_open_qp(struct ibv_context *ibctx,
+			      struct ibv_qp_open_attr *attr)
+{
+	struct ib_uverbs_create_qp_resp resp;
+	struct ibv_open_qp cmd = {};
+	struct skerry_qp *qp;
+	int ret;
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+
+	ret = ibv_cmd_open_qp(ibctx, &qp->vqp, sizeof(qp->vqp), attr, &cmd,
+			      sizeof(cmd), &resp, sizeof(resp));
+	if (ret) {
+		free(qp);
+		errno = ret;
+		return NULL;
+	}
+
+	init_locks(qp);
+	return &qp->vqp.qp;
 }
 
 int skerry_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,

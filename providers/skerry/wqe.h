@@ -79,21 +79,22 @@ static inline unsigned int skerry_wr_transports(enum ibv_wr_opcode opcode)
 	const unsigned int rc = 1U << IBV_QPT_RC;
 	const unsigned int uc = 1U << IBV_QPT_UC;
 	const unsigned int ud = 1U << IBV_QPT_UD;
+	const unsigned int xrc = 1U << IBV_QPT_XRC_SEND;
 
 	switch (opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
-		return rc | uc | ud;
+		return rc | uc | ud | xrc;
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_LOCAL_INV:
 	case IBV_WR_BIND_MW:
-		return rc | uc;
+		return rc | uc | xrc;
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return rc;
+		return rc | xrc;
 	default:
 		return 0;
 	}
@@ -245,6 +246,13 @@ static inline int skerry_put_inline_sges(struct skerry_send_wqe *wqe,
 	return ret;
 }
 
+/* Which SRQ of the peer a request is about: on XRC each request says so */
+static inline void skerry_put_srqn(struct skerry_send_wqe *wqe,
+				   uint32_t remote_srqn)
+{
+	wqe->srqn = remote_srqn;
+}
+
 /* The part of a work request that depends on the operation */
 static inline int skerry_put_arguments(struct skerry_send_wqe *wqe,
 				       const struct ibv_send_wr *wr,
@@ -305,6 +313,8 @@ static inline int skerry_put_send(struct skerry_send_wqe *wqe,
 		ret = skerry_put_arguments(wqe, wr, cap, windows);
 	if (ret)
 		return ret;
+	if (cap->qp_type == IBV_QPT_XRC_SEND)
+		skerry_put_srqn(wqe, wr->qp_type.xrc.remote_srqn);
 
 	if (wr->send_flags & IBV_SEND_INLINE)
 		return skerry_put_inline_sges(wqe, cap, wr->sg_list,

@@ -123,6 +123,15 @@ static void wr_set_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah,
 		skerry_put_ud(wqe, ah, remote_qpn, remote_qkey);
 }
 
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qpx, uint32_t remote_srqn)
+{
+	struct skerry_send_wqe *wqe =
+		skerry_build_current(&ex_to_sqp(qpx)->build);
+
+	if (likely(wqe))
+		skerry_put_srqn(wqe, remote_srqn);
+}
+
 static void wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
 			    const struct ibv_sge *sg_list)
 {
@@ -249,5 +258,7 @@ void skerry_wr_init(struct skerry_qp *qp, uint64_t send_ops_flags)
 	qpx->wr_set_inline_data_list = wr_set_inline_data_list;
 	if (qp->vqp.qp.qp_type == IBV_QPT_UD)
 		qpx->wr_set_ud_addr = wr_set_ud_addr;
+	if (qp->vqp.qp.qp_type == IBV_QPT_XRC_SEND)
+		qpx->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	qp->vqp.comp_mask |= VERBS_QP_EX;
 }

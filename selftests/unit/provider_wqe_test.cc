@@ -118,8 +118,29 @@ TEST(ProviderWqe, Send)
 
 	// What the operation does not use is zero, whatever the request holds
 	EXPECT_EQ(slot.send()->imm, 0u);
-	EXPECT_EQ(slot.send()->rsvd0, 0u);
+	EXPECT_EQ(slot.send()->srqn, 0u);
 	EXPECT_EQ(body(*slot.send()), (std::array<uint64_t, 5>{}));
+}
+
+/* On XRC every request says whom it is for, and on other transports none does */
+TEST(ProviderWqe, SrqNumberOnXrc)
+{
+	for (ibv_qp_type type : { IBV_QPT_XRC_SEND, IBV_QPT_RC, IBV_QPT_UC }) {
+		const skerry_wq_cap c = cap(type);
+
+		for (ibv_wr_opcode op : { IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+					  IBV_WR_ATOMIC_FETCH_AND_ADD }) {
+			Request rq(op, 1);
+			Slot slot;
+
+			rq.wr.qp_type.xrc.remote_srqn = 0xabcdef;
+			if (type == IBV_QPT_UC && op != IBV_WR_SEND)
+				continue;
+			ASSERT_EQ(skerry_put_send(slot.send(), &rq.wr, &c, IBV_MW_TYPE_2), 0);
+			EXPECT_EQ(slot.send()->srqn, type == IBV_QPT_XRC_SEND ? 0xabcdefu : 0u)
+				<< "opcode " << op << ", QP type " << type;
+		}
+	}
 }
 
 TEST(ProviderWqe, ImmediateAndInvalidate)
@@ -355,18 +376,18 @@ TEST(ProviderWqe, TooManyPieces)
 
 TEST(ProviderWqe, OperationsOfEachTransport)
 {
-	constexpr auto rc = 1, uc = 2, ud = 4;
+	constexpr auto rc = 1, uc = 2, ud = 4, xrc = 8;
 	const std::vector<std::pair<int, int>> table = {
-		{ IBV_WR_RDMA_WRITE, rc | uc },
-		{ IBV_WR_RDMA_WRITE_WITH_IMM, rc | uc },
-		{ IBV_WR_SEND, rc | uc | ud },
-		{ IBV_WR_SEND_WITH_IMM, rc | uc | ud },
-		{ IBV_WR_RDMA_READ, rc },
-		{ IBV_WR_ATOMIC_CMP_AND_SWP, rc },
-		{ IBV_WR_ATOMIC_FETCH_AND_ADD, rc },
-		{ IBV_WR_LOCAL_INV, rc | uc },
-		{ IBV_WR_BIND_MW, rc | uc },
-		{ IBV_WR_SEND_WITH_INV, rc | uc },
+		{ IBV_WR_RDMA_WRITE, rc | uc | xrc },
+		{ IBV_WR_RDMA_WRITE_WITH_IMM, rc | uc | xrc },
+		{ IBV_WR_SEND, rc | uc | ud | xrc },
+		{ IBV_WR_SEND_WITH_IMM, rc | uc | ud | xrc },
+		{ IBV_WR_RDMA_READ, rc | xrc },
+		{ IBV_WR_ATOMIC_CMP_AND_SWP, rc | xrc },
+		{ IBV_WR_ATOMIC_FETCH_AND_ADD, rc | xrc },
+		{ IBV_WR_LOCAL_INV, rc | uc | xrc },
+		{ IBV_WR_BIND_MW, rc | uc | xrc },
+		{ IBV_WR_SEND_WITH_INV, rc | uc | xrc },
 		{ IBV_WR_TSO, 0 },
 		{ IBV_WR_DRIVER1, 0 },
 		{ 12, 0 },
@@ -377,6 +398,7 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 	const std::vector<std::pair<ibv_qp_type, int>> types = { { IBV_QPT_RC, rc },
 								 { IBV_QPT_UC, uc },
 								 { IBV_QPT_UD, ud },
+								 { IBV_QPT_XRC_SEND, xrc },
 								 { IBV_QPT_RAW_PACKET, 0 },
 								 { IBV_QPT_XRC_RECV, 0 } };
 	skerry_ah ah{};

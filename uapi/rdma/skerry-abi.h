@@ -129,7 +129,7 @@ struct skerry_sge {
  *	be new, and the memory that it is bound to: addr and length in the
  *	region lkey; access is enum ib_uverbs_access_flags. Within the kernel
  *	also REG_MR, without lkey
- * @rsvd0: zero
+ * @srqn: XRC: number of the peer's SRQ
  * @rsvd: zero; fills the header to 64 bytes
  *
  * sge[] or the inline data follow at once. Entries are entry_bytes apart.
@@ -144,7 +144,7 @@ struct skerry_send_wqe {
 		__be32	imm;
 		__u32	inv_rkey;
 	};
-	__u32		rsvd0;
+	__u32		srqn;
 	union {
 		struct {
 			__aligned_u64	remote_addr;

@@ -86,7 +86,7 @@ void Qp::to_rtr(const QpLink &link, const QpAddress &peer) const
 	attr.ah_attr.grh.sgid_index = link.gid_index;
 	attr.ah_attr.grh.hop_limit = 64;
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (qp->qp_type == IBV_QPT_RC)
+	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	if (int err = ibv_modify_qp(qp, &attr, mask))
 		fail_errno("modify to RTR", err);
@@ -103,9 +103,10 @@ void Qp::to_rts(const QpLink &link) const
 	attr.rnr_retry = link.rnr_retry;
 	attr.max_rd_atomic = link.rd_atomic;
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-	if (qp->qp_type == IBV_QPT_RC)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
+	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND)
+		mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	if (qp->qp_type != IBV_QPT_UC)
+		mask |= IBV_QP_TIMEOUT;
 	if (int err = ibv_modify_qp(qp, &attr, mask))
 		fail_errno("modify to RTS", err);
 }
@@ -204,6 +205,12 @@ Work &Work::atomic(uint64_t addr, uint32_t rkey, uint64_t compare_add, uint64_t 
 Work &Work::imm(uint32_t value)
 {
 	wr.imm_data = htonl(value);
+	return *this;
+}
+
+Work &Work::xrc(uint32_t srqn)
+{
+	wr.qp_type.xrc.remote_srqn = srqn;
 	return *this;
 }
 

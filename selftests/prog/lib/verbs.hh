@@ -194,6 +194,8 @@ public:
 	Work &atomic(uint64_t addr, uint32_t rkey, uint64_t compare_add, uint64_t swap = 0);
 	Work &imm(uint32_t value);
 	Work &datagram(ibv_ah *ah, uint32_t qpn, uint32_t qkey);
+	/* which SRQ of the peer it is for */
+	Work &xrc(uint32_t srqn);
 	/* 0 or an errno */
 	int try_post(const Qp &qp);
 	void post(const Qp &qp);
