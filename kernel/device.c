@@ -148,6 +148,9 @@ int skr_device_add(const char *name, struct net_device *ndev)
 		goto err_dealloc;
 	ib_mark_name_assigned_by_user(&dev->ibdev);
 	err = ib_register_device(&dev->ibdev, name, NULL);
+	/* what ib_core says of a name that is taken */
+	if (err == -ENFILE)
+		err = -EEXIST;
 	if (err)
 		goto err_dealloc;
 	skr_debug_add(dev);

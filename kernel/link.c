@@ -62,9 +62,6 @@ static int skr_newlink(const char *name, struct net_device *ndev)
 
 	if (!err)
 		err = skr_device_add(name, ndev);
-	/* what ib_core says of a name that is taken */
-	if (err == -ENFILE)
-		err = -EEXIST;
 	if (err)
 		skr_newlink_failed(name, ndev, err);
 	return err;
