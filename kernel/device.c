@@ -80,6 +80,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 		goto err_cleanup_srcu;
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	/* the connection manager makes and destroys handles with interrupts off */
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->node);

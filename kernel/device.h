@@ -137,6 +137,20 @@ struct skr_stats {
 };
 
 /**
+ * skr_stats_add() - add to a counter
+ * @stats: counters
+ * @counter: which
+ * @n: how much
+ *
+ * Context: any.
+ */
+static inline void skr_stats_add(struct skr_stats __percpu *stats, enum skr_counter counter,
+				 u64 n)
+{
+	this_cpu_add(stats->value[counter], n);
+}
+
+/**
  * struct skr_tune - switches in debugfs, the same for all devices
  * @super_tx: packets of equal size leave as one
  * @super_rx: super-packets are taken whole
@@ -222,7 +236,9 @@ struct skr_congestion {
  * @gsi: QP 1, or NULL; RCU
  * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
- * @stats: counters
+ * @stats: counters of all but QPs that are bound to counters of their own
+ * @counters: counters that QPs are bound to, by the number that ib_core knows
+ * @stats_past: sum of those that are gone; under @counters' lock
  * @cc: congestion control
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
@@ -243,6 +259,8 @@ struct skr_dev {
 	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
 	struct skr_stats __percpu *stats;
+	struct xarray		counters;
+	struct skr_stats	stats_past;
 	struct skr_congestion	cc;
 	bool			port_active;
 	struct list_head	node;
@@ -269,7 +287,7 @@ static inline struct skr_dev *skr_dev(struct ib_device *ibdev)
  */
 static inline void skr_count_add(struct skr_dev *dev, enum skr_counter counter, u64 n)
 {
-	this_cpu_add(dev->stats->value[counter], n);
+	skr_stats_add(dev->stats, counter, n);
 }
 
 /**

@@ -62,10 +62,12 @@ static bool skr_batch_allowed(const struct skr_dev *dev, const struct skr_av *av
 	return !odd;
 }
 
-void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev, struct skr_av *av)
+void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev,
+		    struct skr_stats __percpu *stats, struct skr_av *av)
 {
 	*batch = (struct skr_batch) {
 		.dev = dev,
+		.stats = stats,
 		.av = av,
 		.max = 1,
 	};
@@ -189,7 +191,8 @@ enum skr_tx skr_batch_flush(struct skr_batch *batch)
 		skr_batch_mark(batch);
 	batch->av->ip_id += batch->packets;
 	batch->skb = NULL;
-	return skr_xmit_down(batch->dev, batch->av, skb, batch->packets, batch->bytes);
+	return skr_xmit_down(batch->dev, batch->stats, batch->av, skb, batch->packets,
+			     batch->bytes);
 }
 
 void skr_batch_exit(void)

@@ -25,6 +25,7 @@
 /**
  * struct skr_batch - packets that wait for more of their kind
  * @dev: device
+ * @stats: where they count
  * @av: where they go
  * @skb: the packets so far, skb->data at the IP header; NULL if there are none
  * @last: BTH of the newest one
@@ -38,6 +39,7 @@
  */
 struct skr_batch {
 	struct skr_dev	*dev;
+	struct skr_stats __percpu *stats;
 	struct skr_av	*av;
 	struct sk_buff	*skb;
 	u8		*last;
@@ -52,11 +54,13 @@ struct skr_batch {
  * skr_batch_init() - begin without packets
  * @batch: overwritten
  * @dev: device
+ * @stats: where they count
  * @av: where packets will go
  *
  * Context: BH, the lock of @av's owner held.
  */
-void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev, struct skr_av *av);
+void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev,
+		    struct skr_stats __percpu *stats, struct skr_av *av);
 
 /**
  * skr_batch_fits() - may a packet of this size join?

@@ -43,8 +43,8 @@ void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes)
 	memcpy(end, &icrc, sizeof(icrc));
 }
 
-enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
-			  u32 packets, u32 bytes)
+enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_stats __percpu *stats,
+			  struct skr_av *av, struct sk_buff *skb, u32 packets, u32 bytes)
 {
 	/*
 	 * Only a full queue is news to the sender. A congested one (CN) took
@@ -53,14 +53,14 @@ enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff
 	switch (skr_xmit_out(dev, av, skb)) {
 	case NET_XMIT_DROP:
 	case -ENOBUFS:
-		skr_count_add(dev, SKR_CNT_TX_CONGESTED, packets);
+		skr_stats_add(stats, SKR_CNT_TX_CONGESTED, packets);
 		return SKR_TX_CONGESTED;
 	case -EHOSTUNREACH:
-		skr_count_add(dev, SKR_CNT_TX_UNREACHABLE, packets);
+		skr_stats_add(stats, SKR_CNT_TX_UNREACHABLE, packets);
 		return SKR_TX_OK;
 	default:
-		skr_count_add(dev, SKR_CNT_TX_PACKETS, packets);
-		skr_count_add(dev, SKR_CNT_TX_BYTES, bytes);
+		skr_stats_add(stats, SKR_CNT_TX_PACKETS, packets);
+		skr_stats_add(stats, SKR_CNT_TX_BYTES, bytes);
 		return SKR_TX_OK;
 	}
 }

@@ -51,6 +51,7 @@ void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes);
 /**
  * skr_xmit_down() - give complete packets to the stack
  * @dev: device
+ * @stats: where they count
  * @av: where to; its route cache may change
  * @skb: one packet or several, skb->data at the IP header; consumed
  * @packets: how many
@@ -59,8 +60,8 @@ void skr_xmit_icrc(u32 crc, u8 *payload, u32 bytes);
  * Context: BH, the lock of @av's owner held.
  * Return: what became of it.
  */
-enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb,
-			  u32 packets, u32 bytes);
+enum skr_tx skr_xmit_down(struct skr_dev *dev, struct skr_stats __percpu *stats,
+			  struct skr_av *av, struct sk_buff *skb, u32 packets, u32 bytes);
 
 /**
  * skr_rx_icrc_ok() - check the ICRC of a received packet

@@ -60,13 +60,13 @@ static void skr_cnp_send(struct skr_qp *qp)
 	av->tclass = READ_ONCE(params->np_cnp_dscp) << 2;
 	if (!READ_ONCE(params->np_cnp_prio_mode))
 		av->prio = READ_ONCE(params->np_cnp_prio);
-	skr_batch_init(&out, qp->dev, av);
+	skr_batch_init(&out, qp->dev, qp->stats, av);
 	payload = skr_send_begin(qp, &out, &pkt);
 	if (!IS_ERR(payload)) {
 		memset(payload, 0, SKR_CNP_RESERVED);
 		skr_send_end(&out, &pkt);
 		if (!skr_send_flush(qp, &out))
-			skr_count(qp->dev, SKR_CNT_NP_CNP_SENT);
+			skr_qp_count(qp, SKR_CNT_NP_CNP_SENT);
 	}
 	av->tclass = tclass;
 	av->prio = prio;
@@ -86,7 +86,7 @@ void skr_cnp_look(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *
 	lockdep_assert_held(&qp->lock);
 	if (skr_rx_cb(skb)->ecn != INET_ECN_CE)
 		return;
-	skr_count_add(qp->dev, SKR_CNT_NP_ECN_MARKED, skr_rx_left(skb));
+	skr_qp_count_add(qp, SKR_CNT_NP_ECN_MARKED, skr_rx_left(skb));
 	if (skr_cnp_wanted(qp, pkt) && qp->flow.cc.ops->marks && skr_cnp_take_turn(qp))
 		skr_cnp_send(qp);
 }

@@ -76,7 +76,7 @@ static void skr_comp_retry(struct skr_qp *qp, u32 window)
 {
 	qp->req.window = max_t(u32, window, SKR_WINDOW_MIN);
 	if (!qp->req.retry) {
-		skr_count(qp->dev, SKR_CNT_RETRY_EXC_ERR);
+		skr_qp_count(qp, SKR_CNT_RETRY_EXC_ERR);
 		skr_qp_error(qp, IB_WC_RETRY_EXC_ERR);
 		return;
 	}
@@ -89,16 +89,16 @@ static void skr_comp_implied_nak(struct skr_qp *qp)
 {
 	if (qp->req.rewound)
 		return;
-	skr_count(qp->dev, SKR_CNT_IMPLIED_NAK_SEQ_ERR);
+	skr_qp_count(qp, SKR_CNT_IMPLIED_NAK_SEQ_ERR);
 	skr_comp_retry(qp, qp->req.window / 2);
 	qp->req.rewound = true;
 }
 
 static void skr_comp_rnr(struct skr_qp *qp, u8 code)
 {
-	skr_count(qp->dev, SKR_CNT_RNR_NAK);
+	skr_qp_count(qp, SKR_CNT_RNR_NAK);
 	if (!qp->req.rnr_retry) {
-		skr_count(qp->dev, SKR_CNT_RNR_NAK_RETRY_ERR);
+		skr_qp_count(qp, SKR_CNT_RNR_NAK_RETRY_ERR);
 		skr_qp_error(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
@@ -126,14 +126,14 @@ static void skr_comp_nak(struct skr_qp *qp, u8 syndrome)
 	u8 code = syndrome & SKR_AETH_VALUE_MASK;
 
 	if (syndrome == SKR_NAK_PSN_SEQ) {
-		skr_count(qp->dev, SKR_CNT_PACKET_SEQ_ERR);
+		skr_qp_count(qp, SKR_CNT_PACKET_SEQ_ERR);
 		skr_comp_retry(qp, qp->req.window / 2);
 		return;
 	}
 	if (code >= ARRAY_SIZE(skr_nak_errors))
 		return;		/* reserved */
 	if (skr_nak_errors[code].counter >= 0)
-		skr_count(qp->dev, skr_nak_errors[code].counter);
+		skr_qp_count(qp, skr_nak_errors[code].counter);
 	skr_qp_error(qp, skr_nak_errors[code].status);
 }
 
@@ -265,7 +265,7 @@ void skr_completer_timeout(struct skr_qp *qp)
 		hrtimer_start(&qp->ack_timer, req->ack_deadline, HRTIMER_MODE_ABS_SOFT);
 		return;
 	}
-	skr_count(qp->dev, SKR_CNT_LOCAL_ACK_TIMEOUT_ERR);
+	skr_qp_count(qp, SKR_CNT_LOCAL_ACK_TIMEOUT_ERR);
 	if (req->timeouts < SKR_TIMEOUT_BACKOFF)
 		req->timeouts++;
 	skr_comp_retry(qp, SKR_WINDOW_MIN);

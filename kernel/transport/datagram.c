@@ -39,7 +39,7 @@ static int skr_datagram_send_to(struct skr_qp *qp, const struct skr_swqe *wqe, s
 	av->ecn = READ_ONCE(qp->dev->cc.ops)->marks ? INET_ECN_ECT_0 : 0;
 	av->sport = rdma_get_udp_sport(av->flow_label, qp->qpn, pkt.qpn);
 	av->ip_id = pkt.psn;
-	skr_batch_init(&out, qp->dev, av);
+	skr_batch_init(&out, qp->dev, qp->stats, av);
 	payload = skr_send_begin(qp, &out, &pkt);
 	if (IS_ERR(payload))
 		return PTR_ERR(payload);
@@ -107,7 +107,7 @@ void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct s
 	lockdep_assert_held(&qp->lock);
 	ready = skr_take_recv(qp);
 	if (!ready) {
-		skr_count(qp->dev, SKR_CNT_OUT_OF_BUFFER);
+		skr_qp_count(qp, SKR_CNT_OUT_OF_BUFFER);
 		return;
 	}
 	if (ready < 0) {
@@ -116,7 +116,7 @@ void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct s
 	}
 	/* too long: nobody is told, and the receive request waits on (9.8.3.1) */
 	if (pkt->payload_bytes > skr_datagram_mtu(qp) || bytes > qp->recv.wqe->length) {
-		skr_count(qp->dev, SKR_CNT_RESP_LOCAL_LENGTH_ERROR);
+		skr_qp_count(qp, SKR_CNT_RESP_LOCAL_LENGTH_ERROR);
 		return;
 	}
 	if (!skr_datagram_scatter(qp, skb, pkt)) {

@@ -113,10 +113,10 @@ void skr_flow_cnp(struct skr_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 	if (!flow->cc.ops->marks) {
-		skr_count(qp->dev, SKR_CNT_RP_CNP_IGNORED);
+		skr_qp_count(qp, SKR_CNT_RP_CNP_IGNORED);
 		return;
 	}
-	skr_count(qp->dev, SKR_CNT_RP_CNP_HANDLED);
+	skr_qp_count(qp, SKR_CNT_RP_CNP_HANDLED);
 	skr_flow_pay(flow, now);
 	skr_cc_timer(&flow->cc, now);
 	skr_cc_cnp(&flow->cc, now);

@@ -22,7 +22,7 @@ static u32 skr_next_qpn;
 #define SKR_QPN_LIMIT	XA_LIMIT(2, SKR_MASK24 - 1)
 
 /* QPs whose memory is not freed yet */
-static atomic_t skr_qp_count;
+static atomic_t skr_qps_left;
 
 void skr_qp_table_init(void)
 {
@@ -37,7 +37,7 @@ void skr_qp_table_exit(void)
 	 * unload (skr_qp_shutdown()); what is left are QPs of the kernel's own,
 	 * whose last packets are on their way.
 	 */
-	wait_var_event(&skr_qp_count, !atomic_read(&skr_qp_count));
+	wait_var_event(&skr_qps_left, !atomic_read(&skr_qps_left));
 	rcu_barrier();
 	WARN_ON(!xa_empty(&skr_qps));
 	xa_destroy(&skr_qps);
@@ -110,17 +110,18 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
 	skr_timer_init(qp);
 	qp->dev = dev;
+	qp->stats = dev->stats;
 	qp->ibqp = ibqp;
 	qp->state = IB_QPS_RESET;
 
-	atomic_inc(&skr_qp_count);
+	atomic_inc(&skr_qps_left);
 	if (ibqp->qp_type == IB_QPT_GSI) {
 		qp->qpn = SKR_QPN_GSI;
 		return qp;
 	}
 	err = xa_alloc_cyclic(&skr_qps, &qp->qpn, NULL, SKR_QPN_LIMIT, &skr_next_qpn, GFP_KERNEL);
 	if (err < 0) {
-		atomic_dec(&skr_qp_count);
+		atomic_dec(&skr_qps_left);
 		kfree(qp);
 		return ERR_PTR(err);
 	}
@@ -246,8 +247,8 @@ static void skr_qp_free(struct rcu_head *rcu)
 	if (qp->pins_module)
 		module_put(THIS_MODULE);
 	kfree(qp);
-	if (atomic_dec_and_test(&skr_qp_count))
-		wake_up_var(&skr_qp_count);
+	if (atomic_dec_and_test(&skr_qps_left))
+		wake_up_var(&skr_qps_left);
 }
 
 static void skr_qp_release(struct kref *ref)
@@ -258,6 +259,18 @@ static void skr_qp_release(struct kref *ref)
 void skr_qp_put(struct skr_qp *qp)
 {
 	kref_put(&qp->ref, skr_qp_release);
+}
+
+struct skr_qp *skr_qp_hold(struct ib_qp *ibqp)
+{
+	struct skr_qp *qp;
+
+	rcu_read_lock();
+	qp = READ_ONCE(container_of(ibqp, struct skr_ibqp, ibqp)->qp);
+	if (qp && !kref_get_unless_zero(&qp->ref))
+		qp = NULL;
+	rcu_read_unlock();
+	return qp;
 }
 
 struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn)

@@ -292,6 +292,7 @@ struct skr_qp_attr {
  *	which have locks of their own
  * @run_flags: SKR_QP_*; atomic
  * @dev: device
+ * @stats: what it counts in: @dev's counters, or those that it is bound to
  * @ibqp: ib_core's part; NULL once the QP is destroyed
  * @qpn: number, constant
  * @trans: SKR_TRANS_RC, _UC, _UD or _XRC; constant
@@ -342,6 +343,7 @@ struct skr_qp {
 	spinlock_t		lock;
 	unsigned long		run_flags;
 	struct skr_dev		*dev;
+	struct skr_stats __percpu *stats;
 	struct ib_qp		*ibqp;
 	u32			qpn;
 	u8			trans;
@@ -384,9 +386,35 @@ struct skr_qp {
 };
 
 /**
+ * skr_qp_count_add() - add to a counter of a QP
+ * @qp: QP
+ * @counter: which
+ * @n: how much
+ *
+ * Context: @qp->lock held.
+ */
+static inline void skr_qp_count_add(struct skr_qp *qp, enum skr_counter counter, u64 n)
+{
+	lockdep_assert_held(&qp->lock);
+	skr_stats_add(qp->stats, counter, n);
+}
+
+/**
+ * skr_qp_count() - count one for a QP
+ * @qp: QP
+ * @counter: which
+ *
+ * Context: @qp->lock held.
+ */
+static inline void skr_qp_count(struct skr_qp *qp, enum skr_counter counter)
+{
+	skr_qp_count_add(qp, counter, 1);
+}
+
+/**
  * struct skr_ibqp - ib_core's view of a QP
  * @ibqp: allocated and freed by ib_core
- * @qp: the QP
+ * @qp: the QP; NULL once it is destroyed
  */
 struct skr_ibqp {
 	struct ib_qp	ibqp;
@@ -403,6 +431,15 @@ static inline struct skr_qp *skr_qp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct skr_ibqp, ibqp)->qp;
 }
+
+/**
+ * skr_qp_hold() - keep a QP that may be being destroyed
+ * @ibqp: ib_core's view of it
+ *
+ * Context: any.
+ * Return: the QP, until skr_qp_put(), or NULL if it is gone.
+ */
+struct skr_qp *skr_qp_hold(struct ib_qp *ibqp);
 
 /**
  * skr_swqe() - the copy of a send request

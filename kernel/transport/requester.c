@@ -241,7 +241,7 @@ static void skr_req_sent(struct skr_qp *qp, const struct skr_batch *out, struct 
 			.rd_tail = req->rd_tail,
 		};
 	if (skr_psn_diff(req->psn, req->top_psn) < 0)
-		skr_count(qp->dev, SKR_CNT_RETRANSMITS);
+		skr_qp_count(qp, SKR_CNT_RETRANSMITS);
 	if (req->psn == req->una_psn)
 		skr_timer_ack(qp);
 	req->psn = skr_psn_add(req->psn, packets);
@@ -427,7 +427,7 @@ bool skr_requester(struct skr_qp *qp, int budget)
 		sq->idle = false;
 		skr_ring_no_kick(&sq->ring);
 	}
-	skr_batch_init(&out, qp->dev, &qp->av);
+	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	more = skr_req_collect(qp, &out, budget);
 	if (skr_send_flush(qp, &out)) {
 		skr_req_refused(qp);

@@ -280,7 +280,7 @@ static void skr_resp_fail(struct skr_qp *qp, enum skr_verdict verdict, u32 psn)
 	};
 
 	if (skr_verdicts[verdict].counter >= 0)
-		skr_count(qp->dev, skr_verdicts[verdict].counter);
+		skr_qp_count(qp, skr_verdicts[verdict].counter);
 	skr_resp_answer(qp, skr_verdicts[verdict].nak, psn);
 	if (qp->recv.busy)
 		skr_complete_recv(qp, &cqe, false);
@@ -364,12 +364,12 @@ bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 
 	lockdep_assert_held(&qp->lock);
 	if (ahead < 0) {
-		skr_count(qp->dev, SKR_CNT_DUPLICATE_REQUEST);
+		skr_qp_count(qp, SKR_CNT_DUPLICATE_REQUEST);
 		skr_replay(qp, pkt);
 		return true;
 	}
 	if (ahead > 0) {
-		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
+		skr_qp_count(qp, SKR_CNT_OUT_OF_SEQUENCE);
 		/* after an RNR NAK what follows is dropped (9.7.5.2.8) */
 		if (!resp->rnr_sent)
 			skr_reorder_hold(&qp->early_req, skb);
@@ -380,7 +380,7 @@ bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	if (qp->state == IB_QPS_ERR)
 		return true;	/* a completion queue overran */
 	if (verdict == SKR_RNR) {
-		skr_count(qp->dev, SKR_CNT_OUT_OF_BUFFER);
+		skr_qp_count(qp, SKR_CNT_OUT_OF_BUFFER);
 		skr_resp_answer(qp, SKR_AETH_RNR | qp->attr.min_rnr_timer, resp->epsn);
 		resp->rnr_sent = true;
 		skr_reorder_purge(&qp->early_req);
@@ -462,7 +462,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget)
 	int ret;
 
 	lockdep_assert_held(&qp->lock);
-	skr_batch_init(&out, qp->dev, &qp->av);
+	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	ret = skr_resp_read_collect(qp, &out, budget);
 	if (ret == -EAGAIN || skr_send_flush(qp, &out)) {
 		/* those that waited did not leave */

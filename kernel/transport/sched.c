@@ -119,17 +119,17 @@ static enum skr_drop skr_rx_admit(struct skr_qp *qp, struct sk_buff *skb,
 /* A packet from the door that may be taken: what it tells besides what it carries */
 static void skr_rx_taken(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	skr_count_add(qp->dev, SKR_CNT_RX_DROP + SKR_DROP_NONE, skr_rx_left(skb));
-	skr_count_add(qp->dev, SKR_CNT_RX_BYTES, skr_rx_cb(skb)->len - skr_rx_cb(skb)->at);
+	skr_qp_count_add(qp, SKR_CNT_RX_DROP + SKR_DROP_NONE, skr_rx_left(skb));
+	skr_qp_count_add(qp, SKR_CNT_RX_BYTES, skr_rx_cb(skb)->len - skr_rx_cb(skb)->at);
 	skr_cnp_look(qp, skb, pkt);
 }
 
 static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt,
 			   enum skr_drop drop)
 {
-	skr_count_add(qp->dev, SKR_CNT_RX_DROP + drop, skr_rx_left(skb));
+	skr_qp_count_add(qp, SKR_CNT_RX_DROP + drop, skr_rx_left(skb));
 	if (pkt->opcode == SKR_OPCODE_CNP)
-		skr_count(qp->dev, SKR_CNT_RP_CNP_IGNORED);
+		skr_qp_count(qp, SKR_CNT_RP_CNP_IGNORED);
 	trace_skr_rx_drop(qp->dev, pkt, drop);
 	kfree_skb(skb);
 }
@@ -172,7 +172,7 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 		/* each packet of a super-packet has a Q_Key of its own */
 		drop = skr_datagram_admit(qp, skb, pkt);
 		if (drop)
-			skr_count(qp->dev, SKR_CNT_RX_DROP + drop);
+			skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
 		else
 			skr_datagram_receive(qp, skb, pkt);
 		return true;

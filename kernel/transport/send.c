@@ -119,7 +119,7 @@ void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 		data = skr_batch_add(out, bytes);
 	}
 	if (!data) {
-		skr_count(qp->dev, SKR_CNT_TX_NOMEM);
+		skr_qp_count(qp, SKR_CNT_TX_NOMEM);
 		return ERR_PTR(-ENOMEM);
 	}
 	pkt->pkey = SKR_PKEY_FULL;
@@ -152,7 +152,7 @@ int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 	struct skr_batch out;
 	int err;
 
-	skr_batch_init(&out, qp->dev, &qp->av);
+	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	err = skr_send_batched(qp, &out, pkt);
 	return err ?: skr_send_flush(qp, &out);
 }

@@ -47,9 +47,9 @@ static void skr_complete_one_send(struct skr_qp *qp, enum ib_wc_status status, u
 	if ((s32)(sq->cur - sq->una) < 0)
 		sq->cur = sq->una;
 	if (status == IB_WC_WR_FLUSH_ERR)
-		skr_count(qp->dev, SKR_CNT_REQ_CQE_FLUSH_ERROR);
+		skr_qp_count(qp, SKR_CNT_REQ_CQE_FLUSH_ERROR);
 	else if (status)
-		skr_count(qp->dev, SKR_CNT_REQ_CQE_ERROR);
+		skr_qp_count(qp, SKR_CNT_REQ_CQE_ERROR);
 	/* who polls the completion may post into its place at once */
 	skr_ring_publish(&sq->ring, sq->una);
 	if (signaled || status)
@@ -81,9 +81,9 @@ void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited
 	qp->recv.busy = false;
 	qp->recv.srq = NULL;
 	if (cqe->status == IB_WC_WR_FLUSH_ERR)
-		skr_count(qp->dev, SKR_CNT_RESP_CQE_FLUSH_ERROR);
+		skr_qp_count(qp, SKR_CNT_RESP_CQE_FLUSH_ERROR);
 	else if (cqe->status)
-		skr_count(qp->dev, SKR_CNT_RESP_CQE_ERROR);
+		skr_qp_count(qp, SKR_CNT_RESP_CQE_ERROR);
 	if (qp->rq.ring.hdr)
 		skr_ring_publish(&qp->rq.ring, qp->rq.cons);
 	skr_push(qp, ibcq, cqe, solicited || cqe->status, &qp->fire_recv);

@@ -28,7 +28,7 @@ static void skr_uc_refused(struct skr_qp *qp, enum skr_verdict verdict)
 		skr_qp_recv_failed(qp);
 		return;
 	}
-	skr_count(qp->dev, counters[verdict]);
+	skr_qp_count(qp, counters[verdict]);
 	skr_uc_abandon(qp);
 }
 
@@ -65,12 +65,12 @@ bool skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt
 
 	lockdep_assert_held(&qp->lock);
 	if (ahead > 0) {
-		skr_count(qp->dev, SKR_CNT_OUT_OF_SEQUENCE);
+		skr_qp_count(qp, SKR_CNT_OUT_OF_SEQUENCE);
 		skr_reorder_hold(&qp->early_req, skb);
 		return false;
 	}
 	if (ahead < 0) {
-		skr_count(qp->dev, SKR_CNT_DUPLICATE_REQUEST);
+		skr_qp_count(qp, SKR_CNT_DUPLICATE_REQUEST);
 		if (ahead >= -SKR_REORDER_MAX)
 			return true;	/* late, or a copy */
 		/* a sender that began anew */

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include <linux/slab.h>
+
+#include "../transport/qp.h"
 #include "verbs.h"
 
 static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
@@ -49,23 +52,55 @@ static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
 	[SKR_CNT_RP_CNP_IGNORED].name = "rp_cnp_ignored",
 };
 
+/**
+ * struct skr_counters - counters that QPs are bound to
+ * @stats: what these QPs count in
+ *
+ * They are found in skr_dev.counters by rdma_counter.id, which has no driver's part
+ * in all kernels. ib_core serializes what is done to one of them.
+ */
+struct skr_counters {
+	struct skr_stats __percpu *stats;
+};
+
 /* The sum of all CPUs' shares */
-u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter)
+static u64 skr_stats_value(struct skr_stats __percpu *stats, enum skr_counter counter)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(dev->stats, cpu)->value[counter]);
+		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->value[counter]);
 	return sum;
 }
 
-struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter)
+{
+	u64 sum = skr_stats_value(dev->stats, counter);
+	struct skr_counters *bound;
+	unsigned long id;
+
+	/* the lock: none of them is both there and past, or neither */
+	xa_lock(&dev->counters);
+	sum += dev->stats_past.value[counter];
+	xa_for_each(&dev->counters, id, bound)
+		sum += skr_stats_value(bound->stats, counter);
+	xa_unlock(&dev->counters);
+	return sum;
+}
+
+static struct rdma_hw_stats *skr_alloc_stats(void)
 {
 	return rdma_alloc_hw_stats_struct(skr_stat_descs, SKR_CNT_COUNT,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
+struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+{
+	return skr_alloc_stats();
+}
+
+/* Without what QPs count elsewhere, which the core adds by itself */
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
@@ -74,6 +109,99 @@ int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 p
 	if (port != SKR_PORT)
 		return -EINVAL;
 	for (i = 0; i < SKR_CNT_COUNT; i++)
-		stats->value[i] = skr_counter_value(dev, i);
+		stats->value[i] = skr_stats_value(dev->stats, i);
 	return SKR_CNT_COUNT;
+}
+
+static struct skr_counters *skr_counters_find(struct rdma_counter *counter)
+{
+	return xa_load(&skr_dev(counter->device)->counters, counter->id);
+}
+
+static int skr_counters_create(struct rdma_counter *counter)
+{
+	struct skr_counters *bound = kzalloc_obj(*bound, GFP_KERNEL);
+	int err;
+
+	if (!bound)
+		return -ENOMEM;
+	bound->stats = alloc_percpu(struct skr_stats);
+	if (!bound->stats) {
+		kfree(bound);
+		return -ENOMEM;
+	}
+	err = xa_alloc(&skr_dev(counter->device)->counters, &counter->id, bound, xa_limit_31b,
+		       GFP_KERNEL);
+	if (err) {
+		free_percpu(bound->stats);
+		kfree(bound);
+	}
+	return err;
+}
+
+/* Where the QP counts from now on. Who counted elsewhere did so under the lock. */
+static void skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats)
+{
+	struct skr_qp *qp = skr_qp_hold(ibqp);
+
+	if (!qp)
+		return;
+	spin_lock_bh(&qp->lock);
+	qp->stats = stats;
+	spin_unlock_bh(&qp->lock);
+	skr_qp_put(qp);
+}
+
+/* The first QP comes to a counter that has no number yet. */
+int skr_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp SKR_COUNTER_PORT)
+{
+	int err = counter->id ? 0 : skr_counters_create(counter);
+
+	if (err)
+		return err;
+	skr_qp_count_in(ibqp, skr_counters_find(counter)->stats);
+	ibqp->counter = counter;
+	return 0;
+}
+
+int skr_counter_unbind_qp(struct ib_qp *ibqp SKR_COUNTER_PORT)
+{
+	skr_qp_count_in(ibqp, skr_dev(ibqp->device)->stats);
+	ibqp->counter = NULL;
+	return 0;
+}
+
+int skr_counter_dealloc(struct rdma_counter *counter)
+{
+	struct skr_dev *dev = skr_dev(counter->device);
+	struct skr_counters *bound;
+	int i;
+
+	xa_lock(&dev->counters);
+	bound = __xa_erase(&dev->counters, counter->id);
+	for (i = 0; i < SKR_CNT_COUNT; i++)
+		dev->stats_past.value[i] += skr_stats_value(bound->stats, i);
+	xa_unlock(&dev->counters);
+	free_percpu(bound->stats);
+	kfree(bound);
+	return 0;
+}
+
+struct rdma_hw_stats *skr_counter_alloc_stats(struct rdma_counter *counter)
+{
+	return skr_alloc_stats();
+}
+
+int skr_counter_update_stats(struct rdma_counter *counter)
+{
+	struct skr_counters *bound = skr_counters_find(counter);
+	int i;
+
+	for (i = 0; i < SKR_CNT_COUNT; i++)
+		counter->stats->value[i] = skr_stats_value(bound->stats, i);
+	return 0;
+}
+
+void skr_counter_init(struct rdma_counter *counter)
+{
 }

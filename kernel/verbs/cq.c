@@ -108,6 +108,10 @@ int skr_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct skr_cq *cq = skr_cq(ibcq);
 
 	skr_cq_drain(cq);
+	/* who only wants to show it may still come (restrack.c) */
+	spin_lock_irq(&cq->lock);
+	cq->ring.hdr = NULL;
+	spin_unlock_irq(&cq->lock);
 	skr_shm_destroy(cq->next);
 	skr_shm_destroy(cq->shm);
 	skr_object_put(skr_dev(ibcq->device), SKR_OBJ_CQ);

@@ -69,8 +69,19 @@ const struct ib_device_ops skr_device_ops = {
 	.alloc_mw = skr_alloc_mw,
 	.dealloc_mw = skr_dealloc_mw,
 
+	.fill_res_qp_entry = skr_fill_res_qp_entry,
+	.fill_res_cq_entry = skr_fill_res_cq_entry,
+	.fill_res_srq_entry = skr_fill_res_srq_entry,
+	.fill_res_mr_entry = skr_fill_res_mr_entry,
+
 	.alloc_hw_port_stats = skr_alloc_hw_port_stats,
 	.get_hw_stats = skr_get_hw_stats,
+	.counter_bind_qp = skr_counter_bind_qp,
+	.counter_unbind_qp = skr_counter_unbind_qp,
+	.counter_dealloc = skr_counter_dealloc,
+	.counter_alloc_stats = skr_counter_alloc_stats,
+	.counter_update_stats = skr_counter_update_stats,
+	SKR_COUNTER_INIT(skr_counter_init)
 	.process_mad = skr_process_mad,
 
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, skr_ucontext, ibuc),

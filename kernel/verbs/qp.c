@@ -201,6 +201,8 @@ int skr_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct skr_qp *qp = skr_qp(ibqp);
 
 	skr_qp_shutdown(qp);
+	/* who only wants to show it may still come (restrack.c) */
+	WRITE_ONCE(container_of(ibqp, struct skr_ibqp, ibqp)->qp, NULL);
 	skr_qp_destroy_rq(qp);
 	skr_qp_destroy_sq(qp);
 	kfree(qp->resp.saved);
@@ -213,10 +215,13 @@ int skr_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init)
 {
-	struct skr_qp *qp = skr_qp(ibqp);
+	/* older cores list it while it is being destroyed, too: EAGAIN leaves it out */
+	struct skr_qp *qp = skr_qp_hold(ibqp);
 
 	memset(attr, 0, sizeof(*attr));
 	memset(init, 0, sizeof(*init));
+	if (!qp)
+		return -EAGAIN;
 	spin_lock_bh(&qp->lock);
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
@@ -255,5 +260,6 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_type = ibqp->qp_type;
 	if (qp->no_loopback)
 		init->create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	skr_qp_put(qp);
 	return 0;
 }

@@ -66,7 +66,7 @@ static int skr_resize_srq(struct skr_srq *srq, u32 max_wr, struct ib_udata *udat
 	struct ib_ucontext *ucontext = skr_udata_ucontext(udata);
 	struct skerry_modify_srq_req req = {};
 	struct skerry_ring_info info = {};
-	struct skr_rq rq = {};
+	struct skr_rq rq;
 	int err;
 
 	if (udata) {
@@ -120,6 +120,7 @@ int skr_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct skr_dev *dev = skr_dev(ibsrq->device);
 	struct skr_srq *srq = skr_srq(ibsrq);
+	struct skr_rq rq = {};
 
 	/* ib_core does not let it go while a QP uses it, but knows of no user on XRC */
 	if (ibsrq->srq_type == IB_SRQT_XRC) {
@@ -127,7 +128,12 @@ int skr_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 		skr_qps_forget_srq(srq);
 	}
 	cancel_work_sync(&srq->event_work);
-	skr_rq_destroy(&srq->rq);
+	/* who only wants to show it may still come (restrack.c) */
+	spin_lock_bh(&srq->lock);
+	rq = srq->rq;
+	srq->rq.ring.hdr = NULL;
+	spin_unlock_bh(&srq->lock);
+	skr_rq_destroy(&rq);
 	skr_object_put(dev, SKR_OBJ_SRQ);
 	return 0;
 }

@@ -152,9 +152,30 @@ int skr_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct i
 		    const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 		    size_t *out_size, u16 *out_pkey_index);
 
+/* restrack.c */
+int skr_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
+int skr_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int skr_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq);
+int skr_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
+
 /* counters.c */
+
+/**
+ * skr_counter_value() - what all QPs and the device together have counted
+ * @dev: device
+ * @counter: which
+ *
+ * Context: process.
+ * Return: since the link was added.
+ */
 u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter);
 struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
+int skr_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp SKR_COUNTER_PORT);
+int skr_counter_unbind_qp(struct ib_qp *ibqp SKR_COUNTER_PORT);
+int skr_counter_dealloc(struct rdma_counter *counter);
+struct rdma_hw_stats *skr_counter_alloc_stats(struct rdma_counter *counter);
+int skr_counter_update_stats(struct rdma_counter *counter);
+void skr_counter_init(struct rdma_counter *counter);
 
 #endif /* SKR_VERBS_VERBS_H */

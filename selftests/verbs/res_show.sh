@@ -12,7 +12,7 @@ COUNTERS=(rx_icrc_encapsulated duplicate_request out_of_sequence packet_seq_err
 	resp_local_length_error resp_remote_access_errors)
 TRACE=/sys/kernel/tracing
 
-plan $((4 + 1 + ${#COUNTERS[@]} + 5 + 5))
+plan $((4 + 1 + 4 + ${#COUNTERS[@]} + 5 + 5))
 hosts_up
 links_up
 
@@ -34,6 +34,62 @@ for kind in pd cq qp mr; do
 	check "rdma res show $kind names its owner" named "$kind"
 done
 check "rdma res counts them" sh -c "rdma res show '$SK_A' | grep -E 'pd [1-9].*cq [1-9].*qp [1-9].*mr [1-9]'"
+
+# details KIND WORD... - rdma -dd res show has them for our process's object
+details()
+{
+	local kind=$1 word
+
+	rdma -dd res show "$kind" link "$SK_A" > "$TMP/res" 2> /dev/null ||
+		rdma -dd res show "$kind" dev "$SK_A" > "$TMP/res" 2>&1
+	cat "$TMP/res"
+	for word in "${@:2}"; do
+		# the object's lines, up to the next object
+		awk -v pid="pid $holder " '/^[a-z]/ { mine = index($0, pid) } mine' "$TMP/res" |
+			grep -q "$word" || return
+	done
+}
+
+if [ "$LINK" = skerry ]; then
+	check "details of a QP" details qp 'drv_sq_depth [1-9]' 'drv_sq_under_way 0' \
+		'drv_mtu [1-9]' 'drv_una_psn' 'drv_rate [1-9]'
+	check "details of a CQ" details cq 'drv_waiting 0' 'drv_overrun 0'
+	check "details of an MR" details mr 'drv_kind user' 'drv_valid 1' 'drv_windows 0'
+else
+	for kind in QP CQ MR; do
+		skip "details of a $kind" "$LINK has none"
+	done
+fi
+
+# while objects come and go, each listing is complete or leaves them out
+lists()
+{
+	local i
+
+	for ((i = 0; i < 20; i++)); do
+		rdma -dd res show qp link "$SK_A/1" > "$TMP/res" 2>&1 &&
+			rdma -dd res show cq dev "$SK_A" > "$TMP/res" 2>&1 || {
+			cat "$TMP/res"
+			return 1
+		}
+	done
+}
+
+comes_and_goes()
+{
+	local i
+
+	for ((i = 0; i < 12; i++)); do
+		ibv_devinfo -d "$SK_A" -v > /dev/null
+		pingpong v4 -n 1 > /dev/null || return
+	done &
+	lists
+	local status=$?
+	wait $!
+	return $status
+}
+check "listing while objects come and go" comes_and_goes
+
 kill -9 "$holder"
 wait "$holder" 2> /dev/null
 

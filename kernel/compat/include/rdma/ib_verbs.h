@@ -21,6 +21,16 @@
 #define resize_user_cq	resize_cq
 #endif
 
+/* Per-QP counters: the port, with the comma before it; a driver's part of a counter */
+#ifdef SKR_HAVE_COUNTER_INIT
+#define SKR_COUNTER_PORT	, u32 port
+#define SKR_COUNTER_INIT(fn)	\
+	.counter_init = (fn), .size_rdma_counter = sizeof(struct rdma_counter),
+#else
+#define SKR_COUNTER_PORT
+#define SKR_COUNTER_INIT(fn)
+#endif
+
 /* A device could not be born in the namespace of its netdev. */
 #ifndef ib_alloc_device_with_net
 #define ib_alloc_device_with_net(drv_struct, member, net)	\
