@@ -6,6 +6,7 @@
 #define SKR_DEVICE_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sizes.h>
@@ -30,6 +31,7 @@
 #define SKR_MAX_MW		1048576
 #define SKR_MAX_KEYS		(SKR_MAX_MR + SKR_MAX_MW)
 #define SKR_MAX_FAST_PAGES	1024
+#define SKR_PAGE_SIZES		GENMASK_ULL(21, 12)	/* of a fast region */
 #define SKR_MAX_PD		65536
 #define SKR_MAX_AH		65536
 #define SKR_MAX_GROUPS		4096

@@ -12,11 +12,23 @@ static struct skr_key *skr_find_changing(const struct skr_who *who, u32 value)
 	return key && skr_key_changes(key) && key->pd == who->pd ? key : NULL;
 }
 
+/* Is there as much memory as a region is to have? Its length is the consumer's word. */
+static bool skr_page_list_holds(const struct skr_page_list *list, u64 length)
+{
+	return list->n && length <= ((u64)list->n << list->shift) - list->offset;
+}
+
 static bool skr_reg_locked(struct skr_mr *mr, const struct skerry_send_wqe *req)
 {
-	if (mr->key.valid)
+	/* nothing was mapped since the last time: the same memory again */
+	bool fresh = mr->next.n;
+
+	if (mr->key.valid || !skr_page_list_holds(fresh ? &mr->next : &mr->list, req->mem.length))
 		return false;
-	swap(mr->list, mr->next);
+	if (fresh) {
+		swap(mr->list, mr->next);
+		mr->next.n = 0;
+	}
 	mr->key.key = req->mem.key;
 	mr->key.access = req->mem.access;
 	mr->key.start = req->mem.addr;

@@ -16,7 +16,8 @@
  * @req: a REG_MR
  *
  * Context: BH, under dev->mr_srcu.
- * Return: false if it names no fast region of the domain, or one that is valid.
+ * Return: false if it names no fast region of the domain, or one that is valid, or
+ *	if it is longer than what was mapped; nothing has changed then.
  */
 bool skr_reg(const struct skr_who *who, const struct skerry_send_wqe *req);
 

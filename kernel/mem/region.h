@@ -91,8 +91,9 @@ struct skr_page_list {
  * @pages: the same, one by one; SKR_MR_USER
  * @offset: of key.start in the first page; SKR_MR_USER
  * @list: memory in use; SKR_MR_FAST, under key.lock
- * @next: memory that the next REG_MR puts in use; SKR_MR_FAST. It belongs to
- *	the consumer between map_mr_sg() and the completion of the REG_MR
+ * @next: memory that the next REG_MR puts in use, none if nothing was mapped
+ *	since the last one; SKR_MR_FAST. It belongs to the consumer between
+ *	map_mr_sg() and the completion of the REG_MR
  * @windows: windows bound to it; negative once it is being deregistered
  */
 struct skr_mr {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "../mem/region.h"
 
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -162,6 +163,8 @@ int skr_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	struct skr_page_list *next = &skr_mr(ibmr)->next;
 	int n;
 
+	if (!is_power_of_2(ibmr->page_size) || !(ibmr->page_size & SKR_PAGE_SIZES))
+		return -EINVAL;
 	next->n = 0;
 	next->shift = ilog2(ibmr->page_size);
 	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, skr_set_page);

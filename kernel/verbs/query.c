@@ -22,7 +22,7 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.timestamp_mask = U64_MAX,
 		.hca_core_clock = 1000 * 1000,	/* kHz: time stamps are nanoseconds */
 		.max_mr_size = SKR_MAX_MR_BYTES,
-		.page_size_cap = PAGE_SIZE,
+		.page_size_cap = SKR_PAGE_SIZES,
 		.max_qp = SKR_MAX_QP,
 		.max_qp_wr = SKR_MAX_QP_WR,
 		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
