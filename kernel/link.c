@@ -8,6 +8,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
+#include "net/prio.h"
 
 /* Netlink carries no words of ours to the user: say why in one line. */
 static void skr_newlink_failed(const char *name, const struct net_device *ndev, int err)
@@ -87,8 +88,12 @@ static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
 static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(arg);
-	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, SKERRY_DRIVER_ID);
+	struct ib_device *ibdev;
 
+	/* a VLAN's map, or what is below a bond: netdevs that are not ours, too */
+	if (event == NETDEV_CHANGE || event == NETDEV_CHANGEUPPER)
+		skr_prio_changed();
+	ibdev = ib_device_get_by_netdev(ndev, SKERRY_DRIVER_ID);
 	if (!ibdev)
 		return NOTIFY_DONE;
 	switch (event) {

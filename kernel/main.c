@@ -9,6 +9,7 @@
 #include "link.h"
 #include "net/batch.h"
 #include "net/netns.h"
+#include "net/prio.h"
 #include "transport/qp.h"
 
 static int __init skr_init(void)
@@ -20,9 +21,12 @@ static int __init skr_init(void)
 		return err;
 	skr_debug_init();
 	skr_qp_table_init();
-	err = skr_netns_init();
+	err = skr_prio_init();
 	if (err)
 		goto err_sched;
+	err = skr_netns_init();
+	if (err)
+		goto err_prio;
 	err = skr_link_init();
 	if (err)
 		goto err_netns;
@@ -30,6 +34,8 @@ static int __init skr_init(void)
 
 err_netns:
 	skr_netns_exit();
+err_prio:
+	skr_prio_exit();
 err_sched:
 	skr_qp_table_exit();
 	skr_debug_exit();
@@ -41,6 +47,7 @@ static void __exit skr_exit(void)
 {
 	skr_link_exit();
 	skr_netns_exit();
+	skr_prio_exit();
 	skr_qp_table_exit();
 	skr_batch_exit();
 	skr_debug_exit();

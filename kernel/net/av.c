@@ -2,7 +2,6 @@
 #include "av.h"
 
 #include <linux/etherdevice.h>
-#include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
@@ -27,25 +26,6 @@ static int skr_av_net(struct skr_av *av, enum ib_gid_type type)
 	default:
 		return -EINVAL;
 	}
-}
-
-/*
- * The service level is what the tag has to say, and a VLAN device maps
- * priorities to that: go back through its map. Without an entry that leads
- * there, the level itself is the priority.
- */
-static u8 skr_av_priority(struct net_device *ndev, u8 sl)
-{
-	u8 prio;
-
-	if (!is_vlan_dev(ndev) ||
-	    vlan_dev_get_egress_qos_mask(ndev, sl) == sl << VLAN_PRIO_SHIFT)
-		return sl;
-	for (prio = 0; prio < 16; prio++) {
-		if (vlan_dev_get_egress_qos_mask(ndev, prio) == sl << VLAN_PRIO_SHIFT)
-			return prio;
-	}
-	return sl;
 }
 
 int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn)
@@ -77,10 +57,8 @@ int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u3
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(gid);
-	if (!IS_ERR(ndev)) {
+	if (!IS_ERR(ndev))
 		av->oif = ndev->ifindex;
-		av->prio = skr_av_priority(ndev, av->sl);
-	}
 	rcu_read_unlock();
 	return av->oif ? 0 : -EINVAL;
 }

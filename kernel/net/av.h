@@ -14,13 +14,25 @@
 #include "../device.h"
 
 /**
+ * struct skr_class - the class that packets travel in, see prio.h
+ * @gen: generation of what it was made of; 0: not found yet
+ * @level: priority of 802.1Q, what a VLAN tag is to say
+ * @prio: skb->priority of packets, which makes a VLAN device say @level
+ */
+struct skr_class {
+	u32	gen;
+	u8	level;
+	u8	prio;
+};
+
+/**
  * struct skr_av - an address vector
  * @net: encapsulation, which is the source GID's type
  * @hop_limit: IPv6 hop limit or IPv4 TTL
  * @tclass: IPv6 traffic class or IPv4 TOS; the two ECN bits are zero
  * @ecn: the two ECN bits of packets
- * @sl: service level
- * @prio: skb->priority of packets, which makes a VLAN device send @sl
+ * @sl: service level that was asked for
+ * @class: class of packets; protected by the owner's lock
  * @dmac: MAC address of the destination; RoCEv1 only
  * @sport: UDP source port, constant for a connected QP
  * @flow_label: 20 bits
@@ -39,7 +51,7 @@ struct skr_av {
 	u8			tclass;
 	u8			ecn;
 	u8			sl;
-	u8			prio;
+	struct skr_class	class;
 	u8			dmac[ETH_ALEN];
 	u16			sport;
 	u32			flow_label;

@@ -3,6 +3,8 @@
 
 #include <linux/slab.h>
 
+#include "prio.h"
+
 struct skr_dest *skr_dest_create(struct skr_dev *dev, struct ib_pd *pd,
 				 const struct rdma_ah_attr *attr, gfp_t gfp)
 {
@@ -61,6 +63,7 @@ bool skr_dest_find(struct skr_dev *dev, const struct ib_pd *pd, u32 num, struct 
 	if (found) {
 		spin_lock(&dest->lock);
 		skr_av_route(dev, &dest->av);
+		skr_prio_find(dev, &dest->av);
 		*av = dest->av;
 		if (av->dst)
 			dst_hold(av->dst);

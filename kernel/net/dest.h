@@ -16,7 +16,7 @@
 /**
  * struct skr_dest - a destination of datagrams
  * @rcu: frees it when no sender can have found it any more
- * @lock: protects the route cache in @av; the rest is constant
+ * @lock: protects route cache and class in @av; the rest is constant
  * @pd: protection domain of the address handle; compared, never followed
  * @num: number
  * @av: address vector; its source port is the one of a flow without QPs

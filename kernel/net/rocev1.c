@@ -148,7 +148,7 @@ static void skr_rocev1_echo(struct sk_buff *skb, struct net_device *ndev)
 
 /*
  * The tag of a VLAN on our own netdev is written here, for its priority is the
- * service level; other VLANs write it by themselves, from skb->priority.
+ * class's level; other VLANs write it by themselves, from skb->priority.
  */
 static struct net_device *skr_rocev1_tag(struct skr_dev *dev, const struct skr_av *av,
 					 struct sk_buff *skb, struct net_device *ndev)
@@ -156,7 +156,7 @@ static struct net_device *skr_rocev1_tag(struct skr_dev *dev, const struct skr_a
 	if (!is_vlan_dev(ndev) || dev_get_iflink(ndev) != dev->ndev->ifindex)
 		return ndev;
 	__vlan_hwaccel_put_tag(skb, vlan_dev_vlan_proto(ndev),
-			       vlan_dev_vlan_id(ndev) | av->sl << VLAN_PRIO_SHIFT);
+			       vlan_dev_vlan_id(ndev) | av->class.level << VLAN_PRIO_SHIFT);
 	return dev->ndev;
 }
 

@@ -3,6 +3,7 @@
 
 #include "../trace.h"
 #include "../wire/icrc.h"
+#include "prio.h"
 #include "rocev1.h"
 #include "rocev2.h"
 
@@ -28,7 +29,8 @@ void skr_xmit_push(struct sk_buff *skb, const struct skr_av *av)
 
 static int skr_xmit_out(struct skr_dev *dev, struct skr_av *av, struct sk_buff *skb)
 {
-	skb->priority = av->prio;
+	skr_prio_find(dev, av);
+	skb->priority = av->class.prio;
 	if (av->net == SKR_L3_GRH)
 		return skr_rocev1_out(dev, av, skb);
 	return skr_rocev2_out(dev, av, skb);

@@ -9,6 +9,7 @@
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
 
+#include "../net/prio.h"
 #include "../net/rocev2.h"
 
 /* Reserved bytes behind the BTH */
@@ -52,14 +53,15 @@ static void skr_cnp_send(struct skr_qp *qp)
 		.payload_bytes = SKR_CNP_RESERVED,
 	};
 	struct skr_av *av = &qp->av;
-	u8 tclass = av->tclass, prio = av->prio;
+	struct skr_class class = av->class;
+	u8 tclass = av->tclass;
 	struct skr_batch out;
 	void *payload;
 
 	/* the QP's way, in a class of its own */
 	av->tclass = READ_ONCE(params->np_cnp_dscp) << 2;
 	if (!READ_ONCE(params->np_cnp_prio_mode))
-		av->prio = READ_ONCE(params->np_cnp_prio);
+		av->class = skr_prio_of(qp->dev, av, READ_ONCE(params->np_cnp_prio));
 	skr_batch_init(&out, qp->dev, qp->stats, av);
 	payload = skr_send_begin(qp, &out, &pkt);
 	if (!IS_ERR(payload)) {
@@ -69,7 +71,7 @@ static void skr_cnp_send(struct skr_qp *qp)
 			skr_qp_count(qp, SKR_CNT_NP_CNP_SENT);
 	}
 	av->tclass = tclass;
-	av->prio = prio;
+	av->class = class;
 }
 
 /* Does this packet belong to what can be slowed down? */

@@ -4,6 +4,7 @@
  * completes send requests in order (IBTA 9.7.5, 9.9.2).
  */
 #include "qp.h"
+#include "send.h"
 
 #include "../net/rocev2.h"
 #include "../wire/aeth.h"
@@ -256,8 +257,8 @@ void skr_completer_timeout(struct skr_qp *qp)
 	/* nothing under way: sending starts the timer again */
 	if (req->psn == req->una_psn)
 		return;
-	/* held back by ourselves: no answer is late */
-	if (req->waiting) {
+	/* held back by ourselves, or by a port that is paused: no answer is late */
+	if (req->waiting || skr_tx_held(qp)) {
 		skr_timer_ack(qp);
 		return;
 	}

@@ -146,6 +146,7 @@ struct skr_req_mark {
  * @rd_head: index of the oldest in @rd_end
  * @rd_tail: index after the newest; free-running
  * @ack_deadline: when the peer must have answered
+ * @tx_mark: the QP's tx_total when the last request left for the local stack
  * @mark: where the packets begin that wait to be sent
  */
 struct skr_requester {
@@ -163,6 +164,7 @@ struct skr_requester {
 	u8	rd_head;
 	u8	rd_tail;
 	ktime_t	ack_deadline;
+	u32	tx_mark;
 	struct skr_req_mark mark;
 };
 
@@ -322,6 +324,7 @@ struct skr_qp_attr {
  * @early_req: requests that overtook others
  * @early_rsp: responses that overtook others
  * @tx_units: what is inside the local stack, see SKR_TX_UNIT; atomic
+ * @tx_total: what has gone there, ever, in the same units; wraps
  * @tx_cpu: CPU that sent the last one
  * @flow: its rate
  * @ack_timer: local ACK timeout
@@ -371,6 +374,7 @@ struct skr_qp {
 	struct skr_reorder	early_req;
 	struct skr_reorder	early_rsp;
 	atomic_t		tx_units;
+	u32			tx_total;
 	int			tx_cpu;
 	struct skr_flow		flow;
 	struct hrtimer		ack_timer;

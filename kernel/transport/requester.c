@@ -418,6 +418,8 @@ bool skr_requester(struct skr_qp *qp, int budget)
 	struct skr_sq *sq = &qp->sq;
 	struct skr_batch out;
 	bool more;
+	u32 psn;
+	int err;
 
 	lockdep_assert_held(&qp->lock);
 	skr_req_drained(qp);
@@ -428,8 +430,12 @@ bool skr_requester(struct skr_qp *qp, int budget)
 		skr_ring_no_kick(&sq->ring);
 	}
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
+	psn = qp->req.psn;
 	more = skr_req_collect(qp, &out, budget);
-	if (skr_send_flush(qp, &out)) {
+	err = skr_send_flush(qp, &out);
+	if (qp->req.psn != psn)
+		qp->req.tx_mark = qp->tx_total;
+	if (err) {
 		skr_req_refused(qp);
 		return false;
 	}

@@ -75,7 +75,16 @@ static void skr_send_own(struct skr_qp *qp, struct sk_buff *skb, u32 bytes)
 		skb->destructor = skr_send_done;
 	}
 	kref_get(&qp->ref);
+	qp->tx_total += units;
 	atomic_add(units, &qp->tx_units);
+}
+
+bool skr_tx_held(const struct skr_qp *qp)
+{
+	u32 left = qp->tx_total - atomic_read(&qp->tx_units);
+
+	lockdep_assert_held(&qp->lock);
+	return (s32)(qp->req.tx_mark - left) > 0;
 }
 
 bool skr_tx_full(struct skr_qp *qp)

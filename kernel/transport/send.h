@@ -78,4 +78,16 @@ int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
  */
 bool skr_tx_full(struct skr_qp *qp);
 
+/**
+ * skr_tx_held() - is the last request that was sent still in the local stack?
+ * @qp: QP, locked
+ *
+ * Packets of a QP leave in the order they came. A driver hands back what it has
+ * sent within a short time, which TCP needs, too.
+ *
+ * Context: BH, @qp->lock held.
+ * Return: true if it is.
+ */
+bool skr_tx_held(const struct skr_qp *qp);
+
 #endif /* SKR_TRANSPORT_SEND_H */

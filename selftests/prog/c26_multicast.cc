@@ -21,11 +21,12 @@ namespace
 struct Group {
 	explicit Group(const std::string &kind)
 	{
-		const char *text = kind == "v4" ? "::ffff:239.1.2.3" : "ff0e::1234";
+		bool v4 = kind.ends_with("v4");
+		const char *text = v4 ? "::ffff:239.1.2.3" : "ff0e::1234";
 
 		if (inet_pton(AF_INET6, text, gid.raw) != 1)
 			fail("not an address: %s", text);
-		if (kind == "v4")
+		if (v4)
 			mac = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x03 };
 		else
 			mac = { 0x33, 0x33, 0x00, 0x00, 0x12, 0x34 };

@@ -34,7 +34,7 @@ struct Settings {
 	uint64_t seed, count, reverse_count;
 	uint32_t qps, ops, max_size, min_size, large_percent, mtu, psn, timeout, retry, rnr,
 		rnr_timer;
-	uint32_t rd_atomic, ignore_recv_credits;
+	uint32_t rd_atomic, ignore_recv_credits, sl, tclass;
 };
 
 /* what each side can do */
@@ -177,6 +177,8 @@ Traffic::Traffic(Options &opt)
 	link.rnr_retry = set.rnr;
 	link.min_rnr = set.rnr_timer;
 	link.psn = set.psn;
+	link.sl = set.sl;
+	link.tclass = set.tclass;
 	build();
 }
 
@@ -200,6 +202,8 @@ Settings Traffic::agree(Options &opt)
 	s.rnr_timer = opt.number("rnr-timer", 12);
 	s.rd_atomic = opt.number("rd-atomic", 8);
 	s.ignore_recv_credits = opt.flag("no-recv-credits");
+	s.sl = opt.number("sl", 0);
+	s.tclass = opt.number("tclass", 0);
 	auto theirs = peer.swap(s);
 	return active ? s : theirs;
 }
@@ -227,7 +231,10 @@ void Traffic::build()
 	shared.reset(new FlowShared{ dev, pd, *cq, plan, back, caps.depth, caps.recv_depth,
 				     !!set.ignore_recv_credits, *read, *cells });
 	credits = std::make_unique<CreditLine>(dev, pd, *cq);
-	credits->connect(link, peer.swap(credits->address(link)));
+	/* not in the data's class, which may be stopped */
+	auto plain = link;
+	plain.sl = plain.tclass = 0;
+	credits->connect(plain, peer.swap(credits->address(plain)));
 	for (uint32_t i = 0; i < set.qps; i++) {
 		flows.push_back(std::make_unique<Flow>(*shared, i));
 		flows[i]->connect(link, peer.swap(flows[i]->address(link)));

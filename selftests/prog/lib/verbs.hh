@@ -142,6 +142,8 @@ struct QpLink {
 	uint8_t rnr_retry = 7;
 	uint8_t min_rnr = 12; /* 0.64 ms */
 	uint8_t rd_atomic = 8;
+	uint8_t sl = 0;
+	uint8_t tclass = 0;
 	uint32_t psn = 0;
 	int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 };
