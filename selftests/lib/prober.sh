@@ -12,3 +12,10 @@ prober_up()
 	must in_order "$NS_A" "$DEV_A"
 	must in_order "$NS_M" mA
 }
+
+# probe SUITE GID [ARGS...] - one of the prober's suites as a single point
+probe()
+{
+	"$PROG/prober" --a "$SK_A" --b "$SK_B" --suite "$1" --gid "$2" "${@:3}" > "$TMP/probe" ||
+		{ grep -v '^ok ' "$TMP/probe"; return 1; }
+}

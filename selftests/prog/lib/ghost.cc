@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "ghost.hh"
 
+#include <algorithm>
+
 #include "pattern.hh"
 
 namespace st
@@ -29,14 +31,15 @@ static PairConfig with_depth(PairConfig config, const QpDepth &depth)
 }
 
 /* where B is, as the bench's kind of GID has it */
-static Path path_of(const std::string &gid)
+static Path path_of(const std::string &gid, int host)
 {
 	bool v1 = gid.rfind("v1-", 0) == 0, v4 = gid.substr(v1 ? 3 : 0) == "v4";
 	Path path;
 
 	path.source_mac = Path::mac("02:00:00:77:01:02");
 	path.dest_mac = Path::mac("02:00:00:77:01:01");
-	path.addresses(v4 ? "10.77.1.2" : "fd77:1::2", v4 ? "10.77.1.1" : "fd77:1::1");
+	path.addresses(format(v4 ? "10.77.1.%d" : "fd77:1::%d", host).c_str(),
+		       v4 ? "10.77.1.1" : "fd77:1::1");
 	return v1 ? path.as_v1() : path;
 }
 
@@ -52,7 +55,7 @@ Ghost::Ghost(Bench &bench, const QpLink &link, const QpDepth &depth, const Numbe
 	     std::shared_ptr<Belongings> has, bool connect)
 	: bench(bench), numbers(numbers),
 	  end(bench.devices.a, with_depth(bench.config, depth), has ? has : own(bench)),
-	  path(path_of(bench.config.gid))
+	  path(path_of(bench.config.gid, numbers.host))
 {
 	/* the real B never hears of it */
 	bench.wire.rule([](const Packet &, Bytes &) { return Verdict::DROP; });
@@ -71,9 +74,11 @@ QpLink Ghost::real_link(const QpLink &link) const
 
 QpAddress Ghost::ghost_address() const
 {
-	auto &b = bench.devices.b;
+	QpAddress address = { numbers.qpn, numbers.psn, {} };
+	auto source = path.as_v1().source; /* a GID is written like that */
 
-	return { numbers.qpn, numbers.psn, b.gid(b.gid_index(bench.config.gid)) };
+	std::copy(source.begin(), source.end(), address.gid.raw);
+	return address;
 }
 
 void Ghost::send(Bth bth, const Bytes &body)

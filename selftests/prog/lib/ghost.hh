@@ -24,6 +24,7 @@ public:
 	/* what the two know of each other */
 	struct Numbers {
 		uint32_t qpn = QPN, psn = PSN, real = REAL;
+		int host = 2; /* last number of the ghost's address */
 	};
 
 	/* the real QP is on device A; the ghost stands where B is */
@@ -54,16 +55,14 @@ public:
 	/* nothing of what has come so far is of interest */
 	void forget();
 	std::string seen() const { return describe(history); }
+	/* how the real QP is connected, and with what */
+	QpLink real_link(const QpLink &link) const;
+	QpAddress ghost_address() const;
 
 	Bench &bench;
 	Numbers numbers;
 	End end;
 	Path path; /* from the ghost to the real QP */
-
-protected:
-	/* how the real QP is connected, and with what */
-	QpLink real_link(const QpLink &link) const;
-	QpAddress ghost_address() const;
 
 private:
 	std::vector<Packet> pending, history;

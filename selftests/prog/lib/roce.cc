@@ -185,6 +185,10 @@ Path Path::of(const Bytes &frame)
 	std::copy_n(from + bytes, bytes, path.dest.begin());
 	if (!v->v1)
 		path.source_port = get16(v->udp());
+	path.tos = v->v6 ? get16(v->ip) >> 4 : v->ip[1];
+	path.ttl = v->ip[v->v6 ? 7 : 8];
+	if (!v->v6)
+		path.id = get16(v->ip + 4);
 	return path;
 }
 

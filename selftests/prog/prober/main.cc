@@ -5,7 +5,9 @@
  *
  * --a, --b, --gid: see bench.hh; the QP is on A, the peer stands where B is
  * --foreign: the device is not ours; what it violates is told, and is no failure
+ * --suite NAME: wire (if not given), cnp, i7 (marked READ responses), i9 (ports)
  * --rule TEXT: only rules with that in their names
+ * --thin N: one exchange of N of each rule
  * --oracle FILE: write FILE.pcap and FILE.txt for lib/oracles.py
  */
 #include <algorithm>
@@ -26,10 +28,20 @@ struct Result {
 	std::string detail;
 };
 
-Trials all_trials(const Bench &bench)
+Trials trials_of(const std::string &suite, const Bench &bench)
 {
 	Trials trials;
 
+	if (suite == "cnp")
+		add_notifications(trials, bench);
+	else if (suite == "i7")
+		add_marked_reads(trials, bench);
+	else if (suite == "i9")
+		add_ports(trials);
+	else if (suite != "wire")
+		fail("no such suite: %s", suite.c_str());
+	if (suite != "wire")
+		return trials;
 	add_sequences(trials);
 	add_numbers(trials);
 	add_refusals(trials);
@@ -46,7 +58,8 @@ Trials all_trials(const Bench &bench)
 }
 
 /* in the order in which rules are first named */
-std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const std::string &only)
+std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const std::string &only,
+						    uint64_t thin)
 {
 	std::vector<std::pair<std::string, Trials>> rules;
 
@@ -58,6 +71,13 @@ std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const 
 		if (it == rules.end())
 			it = rules.insert(it, { t.rule, {} });
 		it->second.push_back(t);
+	}
+	for (auto &[rule, all] : rules) {
+		Trials kept;
+
+		for (size_t i = 0; i < all.size(); i += thin)
+			kept.push_back(all[i]);
+		all = kept;
 	}
 	return rules;
 }
@@ -105,6 +125,9 @@ int main(int argc, char **argv)
 		Options opt(argc, argv);
 		PairConfig config(opt);
 		auto only = opt.text("rule", ""), file = opt.text("oracle", "");
+		auto suite = opt.text("suite", "wire");
+		auto thin = opt.number("thin", 1);
+		bool whole = only.empty() && suite == "wire" && thin == 1;
 		std::unique_ptr<Oracle> oracle;
 		unsigned int exchanges = 0;
 		auto &style = Peer::style;
@@ -122,8 +145,8 @@ int main(int argc, char **argv)
 		/* before the devices are closed */
 		auto last = std::unique_ptr<void, void (*)(void *)>(
 			&bench, [](void *) { Peer::style.belongings.clear(); });
-		auto rules = by_rule(all_trials(bench), only);
-		Tap tap(rules.size() + only.empty());
+		auto rules = by_rule(trials_of(suite, bench), only, thin);
+		Tap tap(rules.size() + whole);
 
 		for (auto &[rule, trials] : rules) {
 			auto result = judge(bench, config, rule, trials);
@@ -133,7 +156,7 @@ int main(int argc, char **argv)
 		}
 		for (auto &[what, times] : style.peculiar)
 			tap.note("peculiar: %s (%u packets)", what.c_str(), times);
-		if (only.empty())
+		if (whole)
 			tap.check(exchanges >= LEAST, format("%u exchanges", exchanges));
 		return tap.status();
 	} catch (const std::exception &e) {

@@ -74,7 +74,7 @@ void Oracle::add(const Bytes &frame, const Bth &bth, const Bytes &body)
 		<< believe("bth.tver", bth.version) << believe("bth.p_key", bth.pkey)
 		<< believe("bth.destqp", bth.qpn) << believe("bth.a", bth.ack_request)
 		<< believe("bth.psn", bth.psn);
-	if (service == 0 || service == UC)
+	if (service == 0 || (service == UC && operation <= RC_WRITE_ONLY_IMM))
 		beliefs << believe_request(operation, body) << believe_aeth(operation, body);
 	if (service == UD)
 		beliefs << believe("deth.q_key", get32(&body[0]))

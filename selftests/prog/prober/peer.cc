@@ -8,7 +8,7 @@
 namespace st
 {
 
-constexpr uint8_t CNP = 0x81, ECN_MASK = 3, ECT_0 = 2;
+constexpr uint8_t ECN_MASK = 3, ECT_0 = 2, CNP_DSCP = 48;
 
 Style Peer::style;
 
@@ -64,6 +64,7 @@ static Ghost::Numbers numbers_for(const Setup &setup)
 	numbers.qpn = 0x300000 + (count++ & 0xfffff);
 	numbers.psn = setup.psn;
 	numbers.real = setup.real;
+	numbers.host = setup.host;
 	return numbers;
 }
 
@@ -249,15 +250,37 @@ Bytes Peer::wanted(const Want &want, const Packet &got) const
 	return frame(back, bth, padded(want.body));
 }
 
+void Peer::believe(const Packet &p) const
+{
+	if (style.oracle)
+		style.oracle->add(p.frame, p.bth, Bytes(p.body(), p.body() + p.body_bytes));
+}
+
 Packet Peer::expect(const Want &want)
 {
 	auto p = next();
 
 	learn_port(p);
 	compare(wanted(want, p), p);
-	if (style.oracle)
-		style.oracle->add(p.frame, p.bth, Bytes(p.body(), p.body() + p.body_bytes));
+	believe(p);
 	return p;
+}
+
+void Peer::check_cnp(const Packet &p)
+{
+	auto back = path.reversed();
+	Bth bth;
+
+	learn_port(p);
+	bth.opcode = CNP;
+	bth.migrated = false;
+	bth.congestion = BECN;
+	bth.qpn = numbers.qpn;
+	back.source_port = port;
+	back.tos = CNP_DSCP << 2 | ECT_0;
+	back.id = path.v6 ? 0 : get16(&p.frame[ETH_BYTES + 4]);
+	compare(frame(back, bth, Bytes(CNP_BYTES)), p);
+	believe(p);
 }
 
 void Peer::expect_read(uint32_t psn, uint32_t msn, uint32_t bytes, uint64_t key, uint64_t offset)

@@ -30,6 +30,7 @@ struct Setup {
 	uint8_t min_rnr = 1, timeout = 0, retry = 7, rnr_retry = 7, rd_atomic = 4;
 	uint32_t mtu = MTU;
 	bool connect = true;
+	int host = 2; /* last number of the peer's address */
 };
 
 /* a packet as it goes out: everything can still be changed */
@@ -50,6 +51,8 @@ struct Want {
 	bool any_ack_request = false; /* asking for an ACK is up to the requester */
 	bool solicited = false;
 };
+
+constexpr uint8_t CNP = 0x81, CNP_BYTES = 16, BECN = 0x40;
 
 /* how the prober goes about it */
 struct Style {
@@ -88,6 +91,8 @@ public:
 	Packet next();
 	/* it has to be this, every bit of it */
 	Packet expect(const Want &want);
+	/* a packet that came is a CNP as it has to be, DSCP 48 and all */
+	void check_cnp(const Packet &p);
 	/* an ACK or NAK */
 	void expect_ack(uint32_t psn, uint32_t msn, uint8_t syndrome = 0x1f)
 	{
@@ -116,6 +121,7 @@ public:
 private:
 	Peer(Bench &bench, const Setup &setup, const Numbers &numbers);
 	Bytes wanted(const Want &want, const Packet &got) const;
+	void believe(const Packet &got) const;
 	void learn_port(const Packet &got);
 
 	uint16_t port = 0; /* UDP source port of the QP */
