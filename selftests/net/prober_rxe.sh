@@ -23,4 +23,5 @@ must ready "$NS_A" $SK_A
 must ready "$NS_B" $SK_B
 must in_order "$NS_A" "$DEV_A"
 must in_order "$NS_M" mA
-run_program prober --foreign --gid "${GID:-v4}"
+# rxe answers a reserved syndrome with a kernel warning, and the guest panics on that
+run_program prober --foreign --gid "${GID:-v4}" --without 'a reserved syndrome'

@@ -6,7 +6,7 @@
  * --a, --b, --gid: see bench.hh; the QP is on A, the peer stands where B is
  * --foreign: the device is not ours; what it violates is told, and is no failure
  * --suite NAME: wire (if not given), cnp, i7 (marked READ responses), i9 (ports)
- * --rule TEXT: only rules with that in their names
+ * --rule TEXT: only rules with that in their names; --without TEXT: not these
  * --thin N: one exchange of N of each rule
  * --oracle FILE: write FILE.pcap and FILE.txt for lib/oracles.py
  */
@@ -20,6 +20,23 @@ using namespace st;
 
 namespace
 {
+
+/* the exchanges that are asked for */
+struct Choice {
+	explicit Choice(Options &opt)
+		: suite(opt.text("suite", "wire")), only(opt.text("rule", "")),
+		  without(opt.text("without", "")), thin(opt.number("thin", 1))
+	{
+	}
+
+	bool whole() const
+	{
+		return suite == "wire" && only.empty() && without.empty() && thin == 1;
+	}
+
+	std::string suite, only, without;
+	uint64_t thin;
+};
 
 /* what a rule's exchanges came to */
 struct Result {
@@ -58,13 +75,13 @@ Trials trials_of(const std::string &suite, const Bench &bench)
 }
 
 /* in the order in which rules are first named */
-std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const std::string &only,
-						    uint64_t thin)
+std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const Choice &choice)
 {
 	std::vector<std::pair<std::string, Trials>> rules;
 
 	for (auto &t : trials) {
-		if (t.rule.find(only) == t.rule.npos)
+		if (t.rule.find(choice.only) == t.rule.npos ||
+		    (!choice.without.empty() && t.rule.find(choice.without) != t.rule.npos))
 			continue;
 		auto it = std::find_if(rules.begin(), rules.end(),
 				       [&](auto &r) { return r.first == t.rule; });
@@ -75,7 +92,7 @@ std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const 
 	for (auto &[rule, all] : rules) {
 		Trials kept;
 
-		for (size_t i = 0; i < all.size(); i += thin)
+		for (size_t i = 0; i < all.size(); i += choice.thin)
 			kept.push_back(all[i]);
 		all = kept;
 	}
@@ -124,10 +141,8 @@ int main(int argc, char **argv)
 	try {
 		Options opt(argc, argv);
 		PairConfig config(opt);
-		auto only = opt.text("rule", ""), file = opt.text("oracle", "");
-		auto suite = opt.text("suite", "wire");
-		auto thin = opt.number("thin", 1);
-		bool whole = only.empty() && suite == "wire" && thin == 1;
+		Choice choice(opt);
+		auto file = opt.text("oracle", "");
 		std::unique_ptr<Oracle> oracle;
 		unsigned int exchanges = 0;
 		auto &style = Peer::style;
@@ -136,7 +151,7 @@ int main(int argc, char **argv)
 		opt.done();
 		config.bytes = 65536;
 		if (style.foreign)
-			style.patience = 500;
+			style.patience = 1000; /* the longest RNR timer has 655 ms */
 		if (!file.empty()) {
 			oracle = std::make_unique<Oracle>(file);
 			style.oracle = oracle.get();
@@ -145,8 +160,8 @@ int main(int argc, char **argv)
 		/* before the devices are closed */
 		auto last = std::unique_ptr<void, void (*)(void *)>(
 			&bench, [](void *) { Peer::style.belongings.clear(); });
-		auto rules = by_rule(trials_of(suite, bench), only, thin);
-		Tap tap(rules.size() + whole);
+		auto rules = by_rule(trials_of(choice.suite, bench), choice);
+		Tap tap(rules.size() + choice.whole());
 
 		for (auto &[rule, trials] : rules) {
 			auto result = judge(bench, config, rule, trials);
@@ -156,7 +171,7 @@ int main(int argc, char **argv)
 		}
 		for (auto &[what, times] : style.peculiar)
 			tap.note("peculiar: %s (%u packets)", what.c_str(), times);
-		if (whole)
+		if (choice.whole())
 			tap.check(exchanges >= LEAST, format("%u exchanges", exchanges));
 		return tap.status();
 	} catch (const std::exception &e) {
