@@ -29,6 +29,7 @@ static bool skr_rocev2_l3_ok(const struct sk_buff *skb, bool ipv4, u32 udp_len)
 		       ntohs(ip->tot_len) == sizeof(*ip) + udp_len;
 	}
 	return ipv6_hdr(skb)->nexthdr == IPPROTO_UDP &&
+	       !(IP6CB(skb)->flags & IP6SKB_FRAGMENTED) &&
 	       ntohs(ipv6_hdr(skb)->payload_len) == udp_len;
 }
 

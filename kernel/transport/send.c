@@ -135,7 +135,9 @@ void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 	if (qp->trans != SKR_TRANS_UD)
 		pkt->qpn = qp->attr.dest_qpn;
 	pkt->pad = pad;
-	pkt->bth_flags |= SKR_BTH_MIGREQ;
+	/* a path's state is nothing that a CNP would tell (annex A17, figure of the CNP) */
+	if (pkt->opcode != SKR_OPCODE_CNP)
+		pkt->bth_flags |= SKR_BTH_MIGREQ;
 	skr_build(pkt, data);
 	memset(data + hdr_bytes + pkt->payload_bytes, 0, pad);
 	return data + hdr_bytes;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "ghost.hh"
 
+#include <algorithm>
+
 #include "pattern.hh"
 
 namespace st
@@ -25,26 +27,58 @@ Bytes join(const Bytes &a, const Bytes &b)
 static PairConfig with_depth(PairConfig config, const QpDepth &depth)
 {
 	config.depth = depth;
-	config.channel = true;
 	return config;
 }
 
-Ghost::Ghost(Bench &bench, const QpLink &link, const QpDepth &depth)
-	: bench(bench), end(bench.devices.a, with_depth(bench.config, depth), ALL_ACCESS)
+/* where B is, as the bench's kind of GID has it */
+static Path path_of(const std::string &gid, int host)
 {
-	bool v4 = bench.config.gid == "v4";
-	QpLink mine = link;
-	QpAddress ghost = { QPN, PSN, {} };
+	bool v1 = gid.rfind("v1-", 0) == 0, v4 = gid.substr(v1 ? 3 : 0) == "v4";
+	Path path;
 
-	mine.gid_index = bench.devices.a.gid_index(bench.config.gid);
-	mine.psn = REAL;
-	ghost.gid = bench.devices.b.gid(bench.devices.b.gid_index(bench.config.gid));
 	path.source_mac = Path::mac("02:00:00:77:01:02");
 	path.dest_mac = Path::mac("02:00:00:77:01:01");
-	path.addresses(v4 ? "10.77.1.2" : "fd77:1::2", v4 ? "10.77.1.1" : "fd77:1::1");
+	path.addresses(format(v4 ? "10.77.1.%d" : "fd77:1::%d", host).c_str(),
+		       v4 ? "10.77.1.1" : "fd77:1::1");
+	return v1 ? path.as_v1() : path;
+}
+
+static std::shared_ptr<Belongings> own(const Bench &bench)
+{
+	auto config = bench.config;
+
+	config.channel = true;
+	return std::make_shared<Belongings>(bench.devices.a, config, config.access_a);
+}
+
+Ghost::Ghost(Bench &bench, const QpLink &link, const QpDepth &depth, const Numbers &numbers,
+	     std::shared_ptr<Belongings> has, bool connect)
+	: bench(bench), numbers(numbers),
+	  end(bench.devices.a, with_depth(bench.config, depth), has ? has : own(bench)),
+	  path(path_of(bench.config.gid, numbers.host))
+{
 	/* the real B never hears of it */
 	bench.wire.rule([](const Packet &, Bytes &) { return Verdict::DROP; });
-	end.qp.connect(mine, ghost);
+	if (connect)
+		end.qp.connect(real_link(link), ghost_address());
+}
+
+QpLink Ghost::real_link(const QpLink &link) const
+{
+	QpLink mine = link;
+
+	mine.gid_index = bench.devices.a.gid_index(bench.config.gid);
+	mine.psn = numbers.real;
+	return mine;
+}
+
+QpAddress Ghost::ghost_address() const
+{
+	QpAddress address = { numbers.qpn, numbers.psn, {} };
+	auto source = path.as_v1().source; /* a GID is written like that */
+
+	std::copy(source.begin(), source.end(), address.gid.raw);
+	return address;
 }
 
 void Ghost::send(Bth bth, const Bytes &body)
@@ -73,7 +107,7 @@ Packet Ghost::next(int ms)
 
 	for (;;) {
 		for (auto &p : bench.wire.take())
-			if (p.to_b && p.bth.qpn == QPN) {
+			if (p.to_b && p.bth.qpn == numbers.qpn) {
 				pending.push_back(p);
 				history.push_back(p);
 			}
@@ -118,7 +152,7 @@ void Ghost::silence(int ms)
 
 	sleep_us(ms * 1000);
 	for (auto &p : bench.wire.take())
-		if (p.to_b && p.bth.qpn == QPN) {
+		if (p.to_b && p.bth.qpn == numbers.qpn) {
 			pending.push_back(p);
 			history.push_back(p);
 		}

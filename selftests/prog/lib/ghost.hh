@@ -21,8 +21,20 @@ public:
 	static constexpr uint32_t PSN = 0x111111;  /* of its first request */
 	static constexpr uint32_t REAL = 0x222222; /* of the real QP's first request */
 
+	/* what the two know of each other */
+	struct Numbers {
+		uint32_t qpn = QPN, psn = PSN, real = REAL;
+		int host = 2; /* last number of the ghost's address */
+	};
+
 	/* the real QP is on device A; the ghost stands where B is */
-	Ghost(Bench &bench, const QpLink &link, const QpDepth &depth = {});
+	Ghost(Bench &bench, const QpLink &link, const QpDepth &depth = {})
+		: Ghost(bench, link, depth, Numbers())
+	{
+	}
+	/* has: what the real QP is to use; nothing: its own */
+	Ghost(Bench &bench, const QpLink &link, const QpDepth &depth, const Numbers &numbers,
+	      std::shared_ptr<Belongings> has = nullptr, bool connect = true);
 	~Ghost() { bench.wire.no_rule(); }
 
 	/* a packet to the real QP */
@@ -43,8 +55,12 @@ public:
 	/* nothing of what has come so far is of interest */
 	void forget();
 	std::string seen() const { return describe(history); }
+	/* how the real QP is connected, and with what */
+	QpLink real_link(const QpLink &link) const;
+	QpAddress ghost_address() const;
 
 	Bench &bench;
+	Numbers numbers;
 	End end;
 	Path path; /* from the ghost to the real QP */
 

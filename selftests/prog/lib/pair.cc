@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "pair.hh"
 
+#include <utility>
+
 namespace st
 {
 
@@ -20,10 +22,20 @@ void Devices::drain() const
 		;
 }
 
+Belongings::Belongings(const Device &dev, const PairConfig &config, int access)
+	: pd(dev), send_cq(dev, config.cq_depth, config.channel),
+	  recv_cq(dev, config.cq_depth, config.channel), mr(pd, config.bytes, access)
+{
+}
+
 End::End(const Device &dev, const PairConfig &config, int access)
-	: dev(dev), pd(dev), send_cq(dev, config.cq_depth, config.channel),
-	  recv_cq(dev, config.cq_depth, config.channel), mr(pd, config.bytes, access),
-	  qp(dev, pd, send_cq, recv_cq, config.depth)
+	: End(dev, config, std::make_shared<Belongings>(dev, config, access))
+{
+}
+
+End::End(const Device &dev, const PairConfig &config, std::shared_ptr<Belongings> h)
+	: dev(dev), has(std::move(h)), pd(has->pd), send_cq(has->send_cq), recv_cq(has->recv_cq),
+	  mr(has->mr), qp(dev, pd, send_cq, recv_cq, config.depth)
 {
 }
 

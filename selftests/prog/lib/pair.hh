@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "options.hh"
@@ -36,13 +37,24 @@ struct Devices {
 	Device a, b;
 };
 
-struct End {
-	End(const Device &dev, const PairConfig &config, int access);
+/* what a QP needs; it may be used by one QP after the other */
+struct Belongings {
+	Belongings(const Device &dev, const PairConfig &config, int access);
 
-	const Device &dev;
 	Pd pd;
 	Cq send_cq, recv_cq;
 	Mr mr;
+};
+
+struct End {
+	End(const Device &dev, const PairConfig &config, int access);
+	End(const Device &dev, const PairConfig &config, std::shared_ptr<Belongings> has);
+
+	const Device &dev;
+	std::shared_ptr<Belongings> has;
+	Pd &pd;
+	Cq &send_cq, &recv_cq;
+	Mr &mr;
 	Qp qp;
 };
 

@@ -51,9 +51,11 @@ RawLink::~RawLink()
 	close(sock);
 }
 
-void RawLink::send(const Bytes &frame) const
+void RawLink::send(const Bytes &frame, size_t linear) const
 {
 	VnetHeader vnet = {};
+
+	vnet.header_bytes = linear;
 	iovec iov[2] = { { &vnet, listening ? sizeof(vnet) : 0 },
 			 { const_cast<uint8_t *>(frame.data()), frame.size() } };
 
@@ -66,17 +68,6 @@ static void put_at(Bytes &frame, size_t offset, uint16_t v)
 {
 	frame[offset] = v >> 8;
 	frame[offset + 1] = v;
-}
-
-static void fix_ip_checksum(Bytes &frame)
-{
-	uint32_t sum = 0;
-
-	put_at(frame, ETH_BYTES + 10, 0);
-	for (size_t i = ETH_BYTES; i < ETH_BYTES + 20; i += 2)
-		sum += get16(&frame[i]);
-	sum = (sum & 0xffff) + (sum >> 16);
-	put_at(frame, ETH_BYTES + 10, ~((sum & 0xffff) + (sum >> 16)));
 }
 
 /* the segments of a UDP super-packet */

@@ -20,7 +20,10 @@ public:
 	~RawLink();
 
 	int fd() const { return sock; }
-	void send(const Bytes &frame) const;
+	/* linear: bytes that are to lie in one piece, if the frame is larger than a
+	 * page; the rest goes into pages of its own. 0: all of them. Only a listening
+	 * link can do that. */
+	void send(const Bytes &frame, size_t linear = 0) const;
 
 	enum Direction { IN, OUT };
 	/* ns: when the kernel got it, real time */

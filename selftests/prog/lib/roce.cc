@@ -185,6 +185,10 @@ Path Path::of(const Bytes &frame)
 	std::copy_n(from + bytes, bytes, path.dest.begin());
 	if (!v->v1)
 		path.source_port = get16(v->udp());
+	path.tos = v->v6 ? get16(v->ip) >> 4 : v->ip[1];
+	path.ttl = v->ip[v->v6 ? 7 : 8];
+	if (!v->v6)
+		path.id = get16(v->ip + 4);
 	return path;
 }
 
@@ -264,9 +268,7 @@ Bytes frame(const Path &path, const Bth &bth, const Bytes &body)
 	payload.insert(payload.end(), body.begin(), body.end());
 	payload.resize(payload.size() + ICRC_BYTES);
 	auto b = frame(path, payload);
-	auto crc = icrc(&b[ETH_BYTES], b.size() - ETH_BYTES);
-	for (int i = 0; i < 4; i++)
-		b[b.size() - 4 + i] = crc >> (8 * i);
+	fix_icrc(b);
 	return b;
 }
 
@@ -312,6 +314,30 @@ uint32_t icrc(const uint8_t *ip, size_t length)
 	auto crc = crc_step(~0U, ones, sizeof(ones));
 	crc = crc_step(crc, head, head_bytes);
 	return ~crc_step(crc, ip + head_bytes, length - head_bytes - ICRC_BYTES);
+}
+
+void fix_ip_checksum(Bytes &frame)
+{
+	size_t bytes = (frame[ETH_BYTES] & 15) * 4;
+	uint32_t sum = 0;
+
+	if (get16(&frame[12]) != 0x0800)
+		return;
+	frame[ETH_BYTES + 10] = frame[ETH_BYTES + 11] = 0;
+	for (size_t i = 0; i < bytes; i += 2)
+		sum += get16(&frame[ETH_BYTES + i]);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	frame[ETH_BYTES + 10] = sum >> 8;
+	frame[ETH_BYTES + 11] = sum;
+}
+
+void fix_icrc(Bytes &frame)
+{
+	auto crc = icrc(&frame[ETH_BYTES], frame.size() - ETH_BYTES);
+
+	for (size_t i = 0; i < ICRC_BYTES; i++)
+		frame[frame.size() - ICRC_BYTES + i] = crc >> (8 * i);
 }
 
 uint32_t View::wire_icrc() const

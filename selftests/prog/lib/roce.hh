@@ -112,6 +112,11 @@ Bytes frame(const Path &path, const Bth &bth, const Bytes &body);
  * bytes are the ICRC; length is that of the IP packet */
 uint32_t icrc(const uint8_t *ip, size_t length);
 
+/* make right again what depends on the rest of a frame: the IPv4 header's checksum,
+ * whatever its options, and the ICRC at the frame's end */
+void fix_ip_checksum(Bytes &frame);
+void fix_icrc(Bytes &frame);
+
 /* where the parts of a RoCE frame are */
 struct View {
 	const uint8_t *ip;   /* IP header or GRH */

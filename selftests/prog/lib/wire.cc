@@ -92,9 +92,9 @@ void Wire::no_rule()
 	rule(nullptr);
 }
 
-void Wire::inject(bool to_b, const Bytes &frame)
+void Wire::inject(bool to_b, const Bytes &frame, size_t linear)
 {
-	(to_b ? b : a)->send(frame);
+	(to_b ? b : a)->send(frame, linear);
 }
 
 void Wire::release(bool reverse)

@@ -60,8 +60,8 @@ public:
 	void rule(Rule r);
 	/* everything passes again */
 	void no_rule();
-	/* put a frame on the wire, whatever the rule says */
-	void inject(bool to_b, const Bytes &frame);
+	/* put a frame on the wire, whatever the rule says; linear: see RawLink */
+	void inject(bool to_b, const Bytes &frame, size_t linear = 0);
 	/* let go what was held back, in order or in reverse */
 	void release(bool reverse = false);
 	size_t held();
