@@ -113,23 +113,40 @@ bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
 	return skr_key_copy(who, &reach, &copy, 0);
 }
 
+static void skr_atomic_do(struct skr_atomic *atomic, atomic64_t *v)
+{
+	switch (atomic->op) {
+	case SKR_ATOMIC_ADD:
+		atomic->orig = atomic64_fetch_add(atomic->swap_add, v);
+		break;
+	case SKR_ATOMIC_CAS:
+		atomic->orig = atomic64_cmpxchg(v, atomic->compare, atomic->swap_add);
+		break;
+	case SKR_ATOMIC_STORE:
+		/* who sees it sees the WRITEs before it */
+		atomic64_set_release(v, atomic->swap_add);
+		break;
+	}
+}
+
 static bool skr_key_atomic_locked(struct skr_key *key, const struct skr_who *who,
 				  struct skr_atomic *atomic)
 {
+	int access = atomic->op == SKR_ATOMIC_STORE ? IB_ACCESS_REMOTE_WRITE :
+						      IB_ACCESS_REMOTE_ATOMIC;
 	u32 length = sizeof(u64);
 	u64 addr = atomic->addr;
 	struct skr_mr *mr;
 	atomic64_t *v;
 
-	mr = skr_key_resolve(key, who, atomic->rkey, IB_ACCESS_REMOTE_ATOMIC, &addr, length);
+	mr = skr_key_resolve(key, who, atomic->rkey, access, &addr, length);
 	if (!mr)
 		return false;
 	v = skr_mr_piece(mr, addr, &length);
 	/* a region that begins off the peer's alignment puts the value across it */
 	if (length < sizeof(u64) || (uintptr_t)v & (sizeof(u64) - 1))
 		return false;
-	atomic->orig = atomic->is_cas ? atomic64_cmpxchg(v, atomic->compare, atomic->swap_add) :
-					atomic64_fetch_add(atomic->swap_add, v);
+	skr_atomic_do(atomic, v);
 	return true;
 }
 

@@ -39,10 +39,22 @@ bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
 			  const struct sk_buff *skb, u32 offset, u32 length);
 
 /**
- * struct skr_atomic - compare-and-swap or fetch-and-add
+ * enum skr_atomic_op - what is done to eight bytes at once
+ * @SKR_ATOMIC_ADD: fetch and add
+ * @SKR_ATOMIC_CAS: compare and swap
+ * @SKR_ATOMIC_STORE: store; it takes remote write access, and tells no value
+ */
+enum skr_atomic_op {
+	SKR_ATOMIC_ADD,
+	SKR_ATOMIC_CAS,
+	SKR_ATOMIC_STORE,
+};
+
+/**
+ * struct skr_atomic - an atomic operation
  * @addr: of eight bytes, a multiple of 8
  * @rkey: key
- * @is_cas: compare and swap, else fetch and add
+ * @op: which
  * @swap_add: value to store or to add
  * @compare: value to compare with
  * @orig: result: the value before
@@ -50,7 +62,7 @@ bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
 struct skr_atomic {
 	u64	addr;
 	u32	rkey;
-	bool	is_cas;
+	enum skr_atomic_op op;
 	u64	swap_add;
 	u64	compare;
 	u64	orig;

@@ -91,17 +91,30 @@ void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length)
 	}
 }
 
-bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u64 length)
+static bool skr_key_grants(struct skr_key *key, const struct skr_who *who, u32 value, int access,
+			   u64 addr, u64 length)
 {
-	struct skr_key *key = skr_key_find(who->dev, value);
 	bool ok;
 
-	if (!key)
-		return false;
 	if (!skr_key_changes(key))
 		return skr_key_resolve(key, who, value, access, &addr, length);
 	read_lock(&key->lock);
 	ok = skr_key_resolve(key, who, value, access, &addr, length);
 	read_unlock(&key->lock);
 	return ok;
+}
+
+bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u64 length)
+{
+	struct skr_key *key = skr_key_find(who->dev, value);
+
+	return key && skr_key_grants(key, who, value, access, addr, length);
+}
+
+bool skr_access_all_ok(const struct skr_who *who, u32 value, int access)
+{
+	struct skr_key *key = skr_key_find(who->dev, value);
+
+	/* nothing from its first byte on: the range cannot be wrong */
+	return key && skr_key_grants(key, who, value, access, READ_ONCE(key->start), 0);
 }

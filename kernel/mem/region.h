@@ -241,4 +241,15 @@ void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length);
  */
 bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u64 length);
 
+/**
+ * skr_access_all_ok() - would access to all of a region be granted now?
+ * @who: who asks
+ * @value: rkey
+ * @access: IB_ACCESS_* that are all needed
+ *
+ * Context: BH, under dev->mr_srcu.
+ * Return: true if it would.
+ */
+bool skr_access_all_ok(const struct skr_who *who, u32 value, int access);
+
 #endif /* SKR_MEM_REGION_H */

@@ -24,6 +24,8 @@ static const struct skr_send_op skr_send_ops[] = {
 	[IB_WR_REG_MR] = { SKR_SOP_KERNEL_RC | SKR_SOP_LOCAL, IB_WC_REG_MR },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { SKR_SOP_RELIABLE | SKR_SOP_ATOMIC, IB_WC_COMP_SWAP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { SKR_SOP_RELIABLE | SKR_SOP_ATOMIC, IB_WC_FETCH_ADD },
+	[IB_WR_FLUSH] = { SKR_SOP_RELIABLE | SKR_SOP_FLUSH, IB_WC_FLUSH },
+	[IB_WR_ATOMIC_WRITE] = { SKR_SOP_RELIABLE | SKR_SOP_ATOMIC_WRITE, IB_WC_ATOMIC_WRITE },
 };
 
 static const struct skr_send_op skr_send_op_none;
@@ -54,6 +56,15 @@ static bool skr_sge_sum(const struct skerry_sge *sge, u32 n, u32 *length)
 	return sum <= SKR_MAX_MSG_BYTES;
 }
 
+/* What the peer would refuse in any case */
+static u8 skr_wqe_check_flush(const struct skerry_send_wqe *req)
+{
+	if (!req->flush.type || req->flush.type & ~(SKR_FETH_GLOBAL | SKR_FETH_PERSISTENT) ||
+	    req->flush.level > SKR_FETH_REGION)
+		return IB_WC_LOC_QP_OP_ERR;
+	return req->flush.length > SKR_MAX_MSG_BYTES ? IB_WC_LOC_LEN_ERR : IB_WC_SUCCESS;
+}
+
 static u8 skr_wqe_check(const struct skr_wqe_limits *limits, struct skr_swqe *wqe,
 			const void *data)
 {
@@ -62,10 +73,10 @@ static u8 skr_wqe_check(const struct skr_wqe_limits *limits, struct skr_swqe *wq
 
 	if (!(flags & limits->transport))
 		return IB_WC_LOC_QP_OP_ERR;
-	if (flags & SKR_SOP_LOCAL) {
+	if (flags & (SKR_SOP_LOCAL | SKR_SOP_FLUSH | SKR_SOP_ATOMIC_WRITE)) {
 		req->flags &= ~SKERRY_SEND_INLINE;
 		req->num_sge = 0;
-		return IB_WC_SUCCESS;
+		return flags & SKR_SOP_FLUSH ? skr_wqe_check_flush(req) : IB_WC_SUCCESS;
 	}
 
 	if (req->flags & SKERRY_SEND_INLINE) {

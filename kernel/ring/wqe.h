@@ -21,11 +21,17 @@
 #define SKR_SOP_IMM		BIT(4)
 #define SKR_SOP_INV		BIT(5)
 #define SKR_SOP_LOCAL		BIT(6)	/* nothing is sent */
+#define SKR_SOP_FLUSH		BIT(7)
 #define SKR_SOP_RC		BIT(8)	/* transports that have it */
 #define SKR_SOP_UC		BIT(9)
 #define SKR_SOP_UD		BIT(10)
 #define SKR_SOP_XRC		BIT(11)
+#define SKR_SOP_ATOMIC_WRITE	BIT(12)
 #define SKR_SOP_KERNEL_RC	BIT(15)	/* the same, for kernel consumers only */
+
+/* Completed by a response of its own, which the peer keeps resources for */
+#define SKR_SOP_ANSWERED	(SKR_SOP_READ | SKR_SOP_ATOMIC | SKR_SOP_FLUSH | \
+				 SKR_SOP_ATOMIC_WRITE)
 
 /**
  * struct skr_send_op - properties of a send opcode

@@ -22,7 +22,7 @@ static struct skr_swqe *skr_comp_oldest(struct skr_qp *qp)
 
 static bool skr_comp_has_response(const struct skr_swqe *wqe)
 {
-	return wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC);
+	return wqe->op->flags & SKR_SOP_ANSWERED;
 }
 
 /* The peer has everything before @psn: forward progress. */
@@ -167,6 +167,7 @@ static bool skr_comp_read_fits(const struct skr_qp *qp, const struct skr_pkt *pk
 	return pkt->flags & SKR_IS_LAST && pkt->payload_bytes == left;
 }
 
+/* FLUSH and ATOMIC WRITE are answered as READs of nothing are. */
 static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buff *skb,
 			  const struct skr_pkt *pkt)
 {
@@ -201,7 +202,8 @@ static void skr_comp_atomic(struct skr_qp *qp, struct skr_swqe *wqe, const struc
 
 static bool skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	u16 wanted = pkt->flags & SKR_IS_ATOMIC ? SKR_SOP_ATOMIC : SKR_SOP_READ;
+	bool atomic = pkt->flags & SKR_IS_ATOMIC;
+	u16 wanted = atomic ? SKR_SOP_ATOMIC : SKR_SOP_ANSWERED & ~SKR_SOP_ATOMIC;
 	struct skr_swqe *wqe;
 
 	/* a response acknowledges the SENDs and WRITEs before it */
@@ -217,7 +219,7 @@ static bool skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const stru
 	}
 	if (!(wqe->op->flags & wanted))
 		skr_qp_error(qp, IB_WC_BAD_RESP_ERR);
-	else if (wanted == SKR_SOP_ATOMIC)
+	else if (atomic)
 		skr_comp_atomic(qp, wqe, pkt);
 	else
 		skr_comp_read(qp, wqe, skb, pkt);

@@ -142,7 +142,7 @@ struct skr_req_mark {
  * @wait_until: see @waiting
  * @rewound: responses have been asked for again from @una_psn; further gaps
  *	are the same one
- * @rd_end: for each READ and atomic request under way the PSN after it
+ * @rd_end: for each request under way that is SKR_SOP_ANSWERED the PSN after it
  * @rd_head: index of the oldest in @rd_end
  * @rd_tail: index after the newest; free-running
  * @ack_deadline: when the peer must have answered
@@ -168,14 +168,17 @@ struct skr_requester {
 	struct skr_req_mark mark;
 };
 
+/* Requests that are answered by a response of their own */
+#define SKR_IS_ANSWERED	(SKR_IS_READ | SKR_IS_ATOMIC | SKR_IS_FLUSH | SKR_IS_ATOMIC_WRITE)
+
 /**
- * struct skr_saved - a READ or atomic request kept for a duplicate
+ * struct skr_saved - a request kept for a duplicate; SKR_IS_ANSWERED
  * @first_psn: its PSN
  * @last_psn: PSN of its last response
  * @va: READ: first address; what a duplicate asks for lies within
  * @length: READ: bytes
  * @rkey: READ: key
- * @is_atomic: it is an atomic
+ * @kind: which one of SKR_IS_ANSWERED
  * @orig: atomic: the value to answer
  */
 struct skr_saved {
@@ -184,7 +187,7 @@ struct skr_saved {
 	u64	va;
 	u32	length;
 	u32	rkey;
-	bool	is_atomic;
+	u32	kind;
 	u64	orig;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Duplicates: a SEND or WRITE is acknowledged again, a READ is executed again,
- * an atomic is answered from what was saved (IBTA 9.7.5.1.2 to 9.7.5.1.5).
+ * an atomic is answered from what was saved, a FLUSH or ATOMIC WRITE with that it
+ * was done (IBTA 9.7.5.1.2 to 9.7.5.1.5, annex A19).
  */
 #include "qp.h"
 #include "send.h"
@@ -40,16 +41,17 @@ static void skr_replay_read(struct skr_qp *qp, const struct skr_saved *saved,
 {
 	u32 skip = skr_psn_diff(pkt->psn, saved->first_psn) * qp->attr.mtu;
 
-	if (saved->is_atomic || pkt->rkey != saved->rkey || pkt->va != saved->va + skip ||
+	if (saved->kind != SKR_IS_READ || pkt->rkey != saved->rkey || pkt->va != saved->va + skip ||
 	    skip > saved->length || pkt->dmalen > saved->length - skip)
 		return;
 	skr_responder_begin_read(qp, pkt);
 }
 
-static void skr_replay_atomic(struct skr_qp *qp, const struct skr_saved *saved)
+static void skr_replay_done(struct skr_qp *qp, const struct skr_saved *saved, u32 kind)
 {
 	struct skr_pkt pkt = {
-		.opcode = qp->trans | SKR_ATOMIC_ACK,
+		.opcode = qp->trans |
+			  (kind == SKR_IS_ATOMIC ? SKR_ATOMIC_ACK : SKR_READ_RESP_ONLY),
 		.psn = saved->first_psn,
 		.syndrome = SKR_AETH_ACK_UNLIMITED,
 		.msn = qp->resp.msn,
@@ -57,7 +59,7 @@ static void skr_replay_atomic(struct skr_qp *qp, const struct skr_saved *saved)
 	};
 
 	/* not sent: the requester asks again */
-	if (saved->is_atomic)
+	if (saved->kind == kind)
 		skr_send_plain(qp, &pkt);
 }
 
@@ -66,7 +68,7 @@ void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt)
 	struct skr_saved *saved;
 
 	lockdep_assert_held(&qp->lock);
-	if (!(pkt->flags & (SKR_IS_READ | SKR_IS_ATOMIC))) {
+	if (!(pkt->flags & SKR_IS_ANSWERED)) {
 		qp->resp.ack_due = true;
 		return;
 	}
@@ -76,5 +78,5 @@ void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt)
 	if (pkt->flags & SKR_IS_READ)
 		skr_replay_read(qp, saved, pkt);
 	else
-		skr_replay_atomic(qp, saved);
+		skr_replay_done(qp, saved, pkt->flags & SKR_IS_ANSWERED);
 }

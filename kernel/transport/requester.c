@@ -82,7 +82,7 @@ static bool skr_req_window_open(const struct skr_qp *qp, const struct skr_swqe *
 
 	if (!skr_qp_reliable(qp))
 		return true;
-	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC) &&
+	if (wqe->op->flags & SKR_SOP_ANSWERED &&
 	    skr_rd_outstanding(req) >= qp->attr.max_rd_atomic)
 		return false;
 	/* responses count as well: they are what fills the path of a READ */
@@ -213,6 +213,44 @@ static int skr_req_send_atomic(struct skr_qp *qp, struct skr_batch *out, struct 
 	return skr_send_batched(qp, out, &pkt);
 }
 
+static int skr_req_send_flush(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe)
+{
+	struct skr_pkt pkt = {
+		.opcode = qp->trans | SKR_FLUSH,
+		.psn = qp->req.psn,
+		.srqn = wqe->req.srqn,
+		.ackreq = 1,
+		.feth = wqe->req.flush.type | wqe->req.flush.level << SKR_FETH_SEL_SHIFT,
+		.va = wqe->req.flush.remote_addr,
+		.rkey = wqe->req.flush.rkey,
+		.dmalen = wqe->req.flush.length,
+	};
+
+	return skr_send_batched(qp, out, &pkt);
+}
+
+static int skr_req_send_atomic_write(struct skr_qp *qp, struct skr_batch *out,
+				     struct skr_swqe *wqe)
+{
+	struct skr_pkt pkt = {
+		.opcode = qp->trans | SKR_ATOMIC_WRITE,
+		.psn = qp->req.psn,
+		.srqn = wqe->req.srqn,
+		.ackreq = 1,
+		.va = wqe->req.atomic.remote_addr,
+		.rkey = wqe->req.atomic.rkey,
+		.dmalen = SKR_ATOMIC_WRITE_BYTES,
+		.payload_bytes = SKR_ATOMIC_WRITE_BYTES,
+	};
+	void *payload = skr_send_begin(qp, out, &pkt);
+
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
+	memcpy(payload, &wqe->req.atomic.swap, SKR_ATOMIC_WRITE_BYTES);
+	skr_send_end(out, &pkt);
+	return 0;
+}
+
 /* Nobody answers: what the local stack took is done. */
 static void skr_req_sent_unreliable(struct skr_qp *qp, struct skr_swqe *wqe)
 {
@@ -247,7 +285,7 @@ static void skr_req_sent(struct skr_qp *qp, const struct skr_batch *out, struct 
 	req->psn = skr_psn_add(req->psn, packets);
 	if (skr_psn_diff(req->psn, req->top_psn) > 0)
 		req->top_psn = req->psn;
-	if (wqe->op->flags & (SKR_SOP_READ | SKR_SOP_ATOMIC))
+	if (wqe->op->flags & SKR_SOP_ANSWERED)
 		req->rd_end[req->rd_tail++ % SKR_MAX_RD_ATOMIC] = req->psn;
 	if (skr_psn_diff(req->psn, wqe->last_psn) > 0)
 		qp->sq.cur++;
@@ -329,6 +367,10 @@ static int skr_req_send(struct skr_qp *qp, struct skr_batch *out, struct skr_swq
 	}
 	if (wqe->op->flags & SKR_SOP_ATOMIC)
 		return skr_req_send_atomic(qp, out, wqe);
+	if (wqe->op->flags & SKR_SOP_FLUSH)
+		return skr_req_send_flush(qp, out, wqe);
+	if (wqe->op->flags & SKR_SOP_ATOMIC_WRITE)
+		return skr_req_send_atomic_write(qp, out, wqe);
 	err = skr_req_send_data(qp, out, wqe, done * qp->attr.mtu);
 	/* what nobody acknowledges is done when it has left, not before */
 	if (!err && !skr_qp_reliable(qp))

@@ -224,6 +224,7 @@ static enum skr_verdict skr_resp_read(struct skr_qp *qp, const struct skr_pkt *p
 		.va = pkt->va,
 		.rkey = pkt->rkey,
 		.length = pkt->dmalen,
+		.kind = SKR_IS_READ,
 	};
 	struct skr_who who = skr_qp_who(qp);
 
@@ -246,12 +247,13 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 	struct skr_saved saved = {
 		.first_psn = pkt->psn,
 		.last_psn = pkt->psn,
-		.is_atomic = true,
+		.kind = SKR_IS_ATOMIC,
 	};
 	struct skr_atomic atomic = {
 		.addr = pkt->va,
 		.rkey = pkt->rkey,
-		.is_cas = pkt->opcode == (qp->trans | SKR_COMPARE_SWAP),
+		.op = pkt->opcode == (qp->trans | SKR_COMPARE_SWAP) ? SKR_ATOMIC_CAS :
+								      SKR_ATOMIC_ADD,
 		.swap_add = pkt->swap_add,
 		.compare = pkt->compare,
 	};
@@ -265,6 +267,74 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 
 	saved.orig = atomic.orig;
 	skr_replay_save(qp, &saved);
+	return SKR_OK;
+}
+
+/* It was done once; a duplicate is told so. */
+static void skr_resp_save_done(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	struct skr_saved saved = {
+		.first_psn = pkt->psn,
+		.last_psn = pkt->psn,
+		.kind = pkt->flags & SKR_IS_ANSWERED,
+	};
+
+	skr_replay_save(qp, &saved);
+}
+
+static enum skr_verdict skr_resp_atomic_write(struct skr_qp *qp, struct sk_buff *skb,
+					      const struct skr_pkt *pkt)
+{
+	struct skr_atomic atomic = {
+		.addr = pkt->va,
+		.rkey = pkt->rkey,
+		.op = SKR_ATOMIC_STORE,
+	};
+	struct skr_who who = skr_qp_who(qp);
+
+	/* oA19-28: eight bytes, aligned */
+	if (!(qp->attr.access & IB_ACCESS_REMOTE_WRITE) || !qp->attr.max_dest_rd_atomic ||
+	    pkt->dmalen != SKR_ATOMIC_WRITE_BYTES ||
+	    pkt->payload_bytes != SKR_ATOMIC_WRITE_BYTES || pkt->pad ||
+	    pkt->va & (SKR_ATOMIC_WRITE_BYTES - 1))
+		return SKR_INV_REQ;
+	/* as the bytes lie: nobody counts with them */
+	if (skb_copy_bits(skb, skr_rx_payload(skb, pkt), &atomic.swap_add,
+			  SKR_ATOMIC_WRITE_BYTES))
+		return SKR_INV_REQ;
+	if (!skr_remote_atomic(&who, &atomic))
+		return SKR_REM_ACCESS;
+	skr_resp_save_done(qp, pkt);
+	return SKR_OK;
+}
+
+/* What was written before is in memory: only the order remains to be seen to. */
+static enum skr_verdict skr_resp_flush(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	u32 placement = pkt->feth & SKR_FETH_PLACEMENT;
+	u32 sel = pkt->feth >> SKR_FETH_SEL_SHIFT & SKR_FETH_SEL_MASK;
+	struct skr_who who = skr_qp_who(qp);
+	int access = 0;
+	bool ok;
+
+	if (placement & SKR_FETH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (placement & SKR_FETH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	if (!access || placement & ~(SKR_FETH_GLOBAL | SKR_FETH_PERSISTENT) ||
+	    sel > SKR_FETH_REGION || pkt->dmalen > SKR_MAX_MSG_BYTES ||
+	    (qp->attr.access & access) != access || !qp->attr.max_dest_rd_atomic)
+		return SKR_INV_REQ;
+	/* a range of nothing still names a region; no region grants persistence */
+	if (sel == SKR_FETH_REGION || !pkt->dmalen)
+		ok = skr_access_all_ok(&who, pkt->rkey, access);
+	else
+		ok = skr_access_ok(&who, pkt->rkey, access, pkt->va, pkt->dmalen);
+	if (!ok)
+		return SKR_REM_ACCESS;
+	/* visible to other processors and to devices before the answer is */
+	wmb();
+	skr_resp_save_done(qp, pkt);
 	return SKR_OK;
 }
 
@@ -308,6 +378,10 @@ enum skr_verdict skr_responder_execute(struct skr_qp *qp, struct sk_buff *skb,
 		return skr_resp_read(qp, pkt, packets);
 	if (pkt->flags & SKR_IS_ATOMIC)
 		return skr_resp_atomic(qp, pkt);
+	if (pkt->flags & SKR_IS_ATOMIC_WRITE)
+		return skr_resp_atomic_write(qp, skb, pkt);
+	if (pkt->flags & SKR_IS_FLUSH)
+		return skr_resp_flush(qp, pkt);
 	return SKR_INV_REQ;
 }
 
@@ -328,7 +402,7 @@ static void skr_resp_advance(struct skr_qp *qp, const struct skr_pkt *pkt, u32 p
 	}
 	if (pkt->flags & SKR_IS_READ) {
 		resp->ack_due = false;	/* the responses acknowledge */
-	} else if (pkt->flags & SKR_IS_ATOMIC) {
+	} else if (pkt->flags & SKR_IS_ANSWERED) {
 		resp->ack_due = false;
 		skr_replay(qp, pkt);
 	} else {

@@ -41,6 +41,9 @@ static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 
 	if (!(flags & sq->limits.transport) || wr->num_sge > sq->limits.max_sge)
 		return -EINVAL;
+	/* the kernel's own requests have no members for these */
+	if (flags & (SKR_SOP_FLUSH | SKR_SOP_ATOMIC_WRITE))
+		return -EINVAL;
 
 	*wqe = (struct skerry_send_wqe) {
 		.wr_id = wr->wr_id,

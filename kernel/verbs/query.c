@@ -27,7 +27,8 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_qp_wr = SKR_MAX_QP_WR,
 		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |
-				    IB_DEVICE_SRQ_RESIZE | IB_DEVICE_XRC,
+				    IB_DEVICE_SRQ_RESIZE | IB_DEVICE_XRC |
+				    IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_ATOMIC_WRITE,
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK,
 		.max_send_sge = SKR_MAX_SGE,
 		.max_recv_sge = SKR_MAX_SGE,

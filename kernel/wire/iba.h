@@ -89,6 +89,18 @@ struct skr_atomicacketh {
 	__be64	orig;
 } __packed;
 
+/* FETH: what a FLUSH does (annex A19): placement in bits 3:0, selectivity in 5:4 */
+#define SKR_FETH_GLOBAL		0x1	/* placement: visible to all */
+#define SKR_FETH_PERSISTENT	0x2	/* placement: survives a power failure */
+#define SKR_FETH_PLACEMENT	0xf
+#define SKR_FETH_SEL_SHIFT	4
+#define SKR_FETH_SEL_MASK	0x3
+#define SKR_FETH_RANGE		0	/* selectivity: what the RETH says */
+#define SKR_FETH_REGION		1	/* selectivity: all of the key's region */
+
+/* What an ATOMIC WRITE carries, no more and no less */
+#define SKR_ATOMIC_WRITE_BYTES	8
+
 #define SKR_ICRC_BYTES		4
 #define SKR_IMMDT_BYTES		4
 #define SKR_IETH_BYTES		4

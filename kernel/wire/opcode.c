@@ -44,9 +44,8 @@
 
 /*
  * What RC and XRC have alike. Responses carry no XRCETH: they go to the QP
- * that asked, not to an SRQ. FLUSH and ATOMIC WRITE belong to none of the
- * kinds SEND, WRITE, READ and ATOMIC: code that knows only these must not take
- * them for one.
+ * that asked, not to an SRQ. FLUSH and ATOMIC WRITE are kinds of their own: code
+ * that knows only SEND, WRITE, READ and ATOMIC must not take them for one.
  */
 #define RELIABLE(t, x)							\
 	OP((t) | SKR_READ_REQUEST,					\
@@ -64,9 +63,11 @@
 	OP((t) | SKR_SEND_LAST_INV,	(x) | KIND_SEND | AT_LAST | SKR_HAS_IETH), \
 	OP((t) | SKR_SEND_ONLY_INV,	(x) | KIND_SEND | AT_ONLY | SKR_HAS_IETH), \
 	OP((t) | SKR_FLUSH,						\
-	   (x) | SKR_IS_REQUEST | AT_ONLY | SKR_HAS_FETH | SKR_HAS_RETH),	\
+	   (x) | SKR_IS_REQUEST | SKR_IS_FLUSH | AT_ONLY | SKR_HAS_FETH |	\
+	   SKR_HAS_RETH),						\
 	OP((t) | SKR_ATOMIC_WRITE,					\
-	   (x) | SKR_IS_REQUEST | AT_ONLY | SKR_HAS_RETH | SKR_HAS_PAYLOAD)
+	   (x) | SKR_IS_REQUEST | SKR_IS_ATOMIC_WRITE | AT_ONLY |	\
+	   SKR_HAS_RETH | SKR_HAS_PAYLOAD)
 
 const struct skr_opcode skr_opcodes[256] = {
 	SEND_AND_WRITE(SKR_TRANS_RC, 0),

@@ -67,6 +67,8 @@ enum skr_wire_op {
 #define SKR_IS_WRITE		BIT(15)
 #define SKR_IS_READ		BIT(16)
 #define SKR_IS_ATOMIC		BIT(17)
+#define SKR_IS_FLUSH		BIT(18)
+#define SKR_IS_ATOMIC_WRITE	BIT(19)
 /* ... and its place in the message; an ONLY packet is both first and last */
 #define SKR_IS_FIRST		BIT(20)
 #define SKR_IS_LAST		BIT(21)

@@ -16,7 +16,9 @@ static_assert(SKERRY_SEND_FENCE == IBV_SEND_FENCE &&
 	      "send flags are passed on as they are");
 static_assert(IB_UVERBS_WR_RDMA_WRITE == (int)IBV_WR_RDMA_WRITE &&
 	      IB_UVERBS_WR_SEND_WITH_INV == (int)IBV_WR_SEND_WITH_INV &&
-	      IB_UVERBS_WR_LOCAL_INV == (int)IBV_WR_LOCAL_INV,
+	      IB_UVERBS_WR_LOCAL_INV == (int)IBV_WR_LOCAL_INV &&
+	      SKERRY_OP_FLUSH == (int)IBV_WR_FLUSH &&
+	      SKERRY_OP_ATOMIC_WRITE == (int)IBV_WR_ATOMIC_WRITE,
 	      "opcodes are passed on as they are");
 static_assert(sizeof(struct ibv_sge) == sizeof(struct skerry_sge) &&
 	      offsetof(struct ibv_sge, addr) == offsetof(struct skerry_sge, addr) &&

@@ -57,9 +57,11 @@ enum skerry_wr_data {
 
 static inline enum skerry_wr_data skerry_wr_data(enum ibv_wr_opcode opcode)
 {
-	switch (opcode) {
+	switch ((int)opcode) {
 	case IBV_WR_LOCAL_INV:
 	case IBV_WR_BIND_MW:
+	case SKERRY_OP_FLUSH:
+	case SKERRY_OP_ATOMIC_WRITE:
 		return SKERRY_WR_NO_DATA;
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -81,7 +83,7 @@ static inline unsigned int skerry_wr_transports(enum ibv_wr_opcode opcode)
 	const unsigned int ud = 1U << IBV_QPT_UD;
 	const unsigned int xrc = 1U << IBV_QPT_XRC_SEND;
 
-	switch (opcode) {
+	switch ((int)opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
 		return rc | uc | ud | xrc;
@@ -94,6 +96,8 @@ static inline unsigned int skerry_wr_transports(enum ibv_wr_opcode opcode)
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case SKERRY_OP_FLUSH:
+	case SKERRY_OP_ATOMIC_WRITE:
 		return rc | xrc;
 	default:
 		return 0;
@@ -142,6 +146,32 @@ static inline void skerry_put_atomic(struct skerry_send_wqe *wqe,
 	wqe->atomic.compare_add = compare_add;
 	if (wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
 		wqe->atomic.swap = swap;
+}
+
+/* @value: eight bytes, not necessarily aligned */
+static inline void skerry_put_atomic_write(struct skerry_send_wqe *wqe,
+					   uint64_t remote_addr, uint32_t rkey,
+					   const void *value)
+{
+	wqe->atomic.remote_addr = remote_addr;
+	wqe->atomic.rkey = rkey;
+	memcpy(&wqe->atomic.swap, value, sizeof(wqe->atomic.swap));
+}
+
+/* What type and level mean, and which there are, the kernel knows */
+static inline int skerry_put_flush(struct skerry_send_wqe *wqe,
+				   uint64_t remote_addr, uint32_t rkey,
+				   size_t length, uint8_t type, uint8_t level)
+{
+	if (length > UINT32_MAX)
+		return EINVAL;
+
+	wqe->flush.remote_addr = remote_addr;
+	wqe->flush.rkey = rkey;
+	wqe->flush.length = (uint32_t)length;
+	wqe->flush.type = type;
+	wqe->flush.level = level;
+	return 0;
 }
 
 static inline void skerry_put_ud(struct skerry_send_wqe *wqe,
@@ -272,7 +302,7 @@ static inline int skerry_put_arguments(struct skerry_send_wqe *wqe,
 		break;
 	}
 
-	switch (wr->opcode) {
+	switch ((int)wr->opcode) {
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
@@ -284,6 +314,10 @@ static inline int skerry_put_arguments(struct skerry_send_wqe *wqe,
 				  wr->wr.atomic.rkey, wr->wr.atomic.compare_add,
 				  wr->wr.atomic.swap);
 		return 0;
+	case SKERRY_OP_FLUSH:
+	case SKERRY_OP_ATOMIC_WRITE:
+		/* struct ibv_send_wr has no members for them: builders only */
+		return EINVAL;
 	case IBV_WR_BIND_MW:
 		return skerry_put_bind(wqe, windows, wr->bind_mw.mw,
 				       wr->bind_mw.rkey,

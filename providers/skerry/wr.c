@@ -113,6 +113,26 @@ static void wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw, uint32_t rkey,
 						    rkey, bind_info));
 }
 
+static void wr_atomic_write(struct ibv_qp_ex *qpx, uint32_t rkey,
+			    uint64_t remote_addr, const void *atomic_wr)
+{
+	struct skerry_send_wqe *wqe = next(qpx, IBV_WR_ATOMIC_WRITE);
+
+	if (likely(wqe))
+		skerry_put_atomic_write(wqe, remote_addr, rkey, atomic_wr);
+}
+
+static void wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote_addr,
+		     size_t len, uint8_t type, uint8_t level)
+{
+	struct skerry_send_wqe *wqe = next(qpx, IBV_WR_FLUSH);
+
+	if (likely(wqe))
+		skerry_build_result(&ex_to_sqp(qpx)->build,
+				    skerry_put_flush(wqe, remote_addr, rkey,
+						     len, type, level));
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
@@ -209,6 +229,8 @@ static const struct {
 	{ IBV_QP_EX_WITH_LOCAL_INV, IBV_WR_LOCAL_INV },
 	{ IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW },
 	{ IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV },
+	{ IBV_QP_EX_WITH_FLUSH, IBV_WR_FLUSH },
+	{ IBV_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE },
 };
 
 bool skerry_wr_supported(enum ibv_qp_type type, uint64_t send_ops_flags)
@@ -248,6 +270,10 @@ void skerry_wr_init(struct skerry_qp *qp, uint64_t send_ops_flags)
 		qpx->wr_local_inv = wr_local_inv;
 	if (send_ops_flags & IBV_QP_EX_WITH_BIND_MW)
 		qpx->wr_bind_mw = wr_bind_mw;
+	if (send_ops_flags & IBV_QP_EX_WITH_FLUSH)
+		qpx->wr_flush = wr_flush;
+	if (send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE)
+		qpx->wr_atomic_write = wr_atomic_write;
 
 	qpx->wr_start = wr_start;
 	qpx->wr_complete = wr_complete;

@@ -58,7 +58,8 @@ TEST(Opcode, HasNoFlagWithoutAName)
 {
 	constexpr std::uint32_t known = all_headers | SKR_HAS_PAYLOAD | SKR_IS_REQUEST |
 					SKR_IS_RESPONSE | SKR_IS_SEND | SKR_IS_WRITE | SKR_IS_READ |
-					SKR_IS_ATOMIC | SKR_IS_FIRST | SKR_IS_LAST;
+					SKR_IS_ATOMIC | SKR_IS_FLUSH | SKR_IS_ATOMIC_WRITE |
+					SKR_IS_FIRST | SKR_IS_LAST;
 
 	for (unsigned code = 0; code < 256; code++)
 		EXPECT_EQ(skr_opcodes[code].flags & ~known, 0u) << std::hex << code;
@@ -110,6 +111,8 @@ TEST(Opcode, IsOfAtMostOneKind)
 		EXPECT_EQ(!!(flags & SKR_IS_WRITE), op.kind == Kind::write) << op.name;
 		EXPECT_EQ(!!(flags & SKR_IS_READ), op.kind == Kind::read) << op.name;
 		EXPECT_EQ(!!(flags & SKR_IS_ATOMIC), op.kind == Kind::atomic) << op.name;
+		EXPECT_EQ(!!(flags & SKR_IS_FLUSH), op.kind == Kind::flush) << op.name;
+		EXPECT_EQ(!!(flags & SKR_IS_ATOMIC_WRITE), op.kind == Kind::atomic_write) << op.name;
 	}
 }
 

@@ -358,6 +358,34 @@ TEST(ProviderBuild, SettersNeedARequest)
 	EXPECT_EQ(queue.end(), EINVAL);
 }
 
+TEST(ProviderBuild, FlushAndAtomicWrite)
+{
+	const uint8_t value[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	Queue queue(IBV_QPT_RC);
+	skerry_send_wqe *wqe = queue.next(static_cast<ibv_wr_opcode>(SKERRY_OP_FLUSH));
+
+	ASSERT_NE(wqe, nullptr);
+	EXPECT_EQ(skerry_put_flush(wqe, 0x1122334455667788, 0x99aabbcc, 0xfffffffful, 3, 1), 0);
+	EXPECT_EQ(wqe->opcode, SKERRY_OP_FLUSH);
+	EXPECT_EQ(wqe->flush.remote_addr, 0x1122334455667788u);
+	EXPECT_EQ(wqe->flush.rkey, 0x99aabbccu);
+	EXPECT_EQ(wqe->flush.length, 0xffffffffu);
+	EXPECT_EQ(wqe->flush.type, 3);
+	EXPECT_EQ(wqe->flush.level, 1);
+	EXPECT_EQ(wqe->num_sge, 0);
+	EXPECT_EQ(skerry_put_flush(wqe, 0, 0, 0x100000000ul, 1, 0), EINVAL);
+
+	wqe = queue.next(static_cast<ibv_wr_opcode>(SKERRY_OP_ATOMIC_WRITE));
+	ASSERT_NE(wqe, nullptr);
+	skerry_put_atomic_write(wqe, 0x1122334455667788, 0x99aabbcc, value + 1);
+	EXPECT_EQ(wqe->opcode, SKERRY_OP_ATOMIC_WRITE);
+	EXPECT_EQ(wqe->atomic.remote_addr, 0x1122334455667788u);
+	EXPECT_EQ(wqe->atomic.rkey, 0x99aabbccu);
+	EXPECT_EQ(std::memcmp(&wqe->atomic.swap, value + 1, 8), 0);
+	EXPECT_EQ(wqe->atomic.compare_add, 0u);
+	EXPECT_EQ(queue.end(), 0);
+}
+
 TEST(ProviderBuild, DatagramsNeedAnAddress)
 {
 	for (bool first : { true, false }) {

@@ -392,6 +392,7 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 		{ IBV_WR_DRIVER1, 0 },
 		{ 12, 0 },
 		{ 13, 0 },
+		/* FLUSH, ATOMIC_WRITE: struct ibv_send_wr cannot say what */
 		{ 14, 0 },
 		{ 15, 0 },
 	};

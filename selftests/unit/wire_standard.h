@@ -28,7 +28,7 @@ namespace standard {
 using Bytes = std::vector<std::uint8_t>;
 
 enum class Role { request, response, notice };
-enum class Kind { send, write, read, atomic, other };
+enum class Kind { send, write, read, atomic, flush, atomic_write, other };
 enum class Place { first, middle, last, only };
 
 struct Opcode {
@@ -43,7 +43,7 @@ struct Opcode {
 
 inline constexpr Role Q = Role::request, A = Role::response;
 inline constexpr Kind S = Kind::send, W = Kind::write, R = Kind::read, T = Kind::atomic,
-		      N = Kind::other;
+		      X = Kind::flush, Y = Kind::atomic_write, N = Kind::other;
 inline constexpr Place F = Place::first, M = Place::middle, L = Place::last, O = Place::only;
 
 inline constexpr Opcode opcodes[] = {
@@ -70,8 +70,8 @@ inline constexpr Opcode opcodes[] = {
 	{ 0x14, "RC FetchAdd", "AtomicETH ", false, Q, T, O },
 	{ 0x16, "RC SEND Last with Invalidate", "IETH ", true, Q, S, L },
 	{ 0x17, "RC SEND Only with Invalidate", "IETH ", true, Q, S, O },
-	{ 0x1c, "RC FLUSH", "FETH RETH ", false, Q, N, O },
-	{ 0x1d, "RC ATOMIC WRITE", "RETH ", true, Q, N, O },
+	{ 0x1c, "RC FLUSH", "FETH RETH ", false, Q, X, O },
+	{ 0x1d, "RC ATOMIC WRITE", "RETH ", true, Q, Y, O },
 
 	{ 0x20, "UC SEND First", "", true, Q, S, F },
 	{ 0x21, "UC SEND Middle", "", true, Q, S, M },
@@ -114,8 +114,8 @@ inline constexpr Opcode opcodes[] = {
 	{ 0xb4, "XRC FetchAdd", "XRCETH AtomicETH ", false, Q, T, O },
 	{ 0xb6, "XRC SEND Last with Invalidate", "XRCETH IETH ", true, Q, S, L },
 	{ 0xb7, "XRC SEND Only with Invalidate", "XRCETH IETH ", true, Q, S, O },
-	{ 0xbc, "XRC FLUSH", "XRCETH FETH RETH ", false, Q, N, O },
-	{ 0xbd, "XRC ATOMIC WRITE", "XRCETH RETH ", true, Q, N, O },
+	{ 0xbc, "XRC FLUSH", "XRCETH FETH RETH ", false, Q, X, O },
+	{ 0xbd, "XRC ATOMIC WRITE", "XRCETH RETH ", true, Q, Y, O },
 };
 
 inline const Opcode *find(unsigned code)
@@ -244,6 +244,8 @@ inline std::uint32_t flags(const Opcode &op)
 	f |= op.kind == Kind::write ? SKR_IS_WRITE : 0;
 	f |= op.kind == Kind::read ? SKR_IS_READ : 0;
 	f |= op.kind == Kind::atomic ? SKR_IS_ATOMIC : 0;
+	f |= op.kind == Kind::flush ? SKR_IS_FLUSH : 0;
+	f |= op.kind == Kind::atomic_write ? SKR_IS_ATOMIC_WRITE : 0;
 	f |= op.place == Place::first || op.place == Place::only ? SKR_IS_FIRST : 0;
 	f |= op.place == Place::last || op.place == Place::only ? SKR_IS_LAST : 0;
 	for (const std::string &name : headers(op))

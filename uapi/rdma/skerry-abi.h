@@ -112,6 +112,10 @@ struct skerry_sge {
 #define SKERRY_SEND_SOLICITED	(1U << 2)
 #define SKERRY_SEND_INLINE	(1U << 3)
 
+/* Of enum ib_uverbs_wr_opcode what older headers do not have */
+#define SKERRY_OP_FLUSH		14
+#define SKERRY_OP_ATOMIC_WRITE	15
+
 /**
  * struct skerry_send_wqe - an entry of the SQ
  * @wr_id: returned in the CQE
@@ -123,7 +127,10 @@ struct skerry_sge {
  * @inv_rkey: SEND with invalidate, LOCAL_INV: the key (host order)
  * @rdma: READ, WRITE: the peer's memory
  * @atomic: COMPARE_SWAP and FETCH_ADD: the peer's memory and the operands;
- *	FETCH_ADD adds @compare_add
+ *	FETCH_ADD adds @compare_add. ATOMIC_WRITE: the eight bytes of @swap as they
+ *	lie in memory
+ * @flush: FLUSH: the peer's memory; type is enum ib_placement_type, level enum
+ *	ib_selectivity_level
  * @ud: UD: the address handle's number, the peer's QP number and Q_Key
  * @mem: BIND_MW: the window's key from now on, of which only the low byte may
  *	be new, and the memory that it is bound to: addr and length in the
@@ -158,6 +165,15 @@ struct skerry_send_wqe {
 			__aligned_u64	compare_add;
 			__aligned_u64	swap;
 		} atomic;
+		struct {
+			__aligned_u64	remote_addr;
+			__u32		rkey;
+			__u8		type;
+			__u8		level;
+			__u16		rsvd;
+			__u32		length;
+			__u32		rsvd1;
+		} flush;
 		struct {
 			__u32		ah_num;
 			__u32		remote_qpn;
