@@ -25,6 +25,18 @@ void skr_key_remove(struct skr_dev *dev, struct skr_key *key)
 	synchronize_srcu_expedited(&dev->mr_srcu);
 }
 
+void skr_key_hide(struct skr_dev *dev, struct skr_key *key)
+{
+	/* the place stays taken */
+	xa_store(&dev->mrs, key->key >> SKR_KEY_SHIFT, XA_ZERO_ENTRY, GFP_KERNEL);
+	synchronize_srcu_expedited(&dev->mr_srcu);
+}
+
+void skr_key_show(struct skr_dev *dev, struct skr_key *key)
+{
+	xa_store(&dev->mrs, key->key >> SKR_KEY_SHIFT, key, GFP_KERNEL);
+}
+
 struct skr_key *skr_key_find(struct skr_dev *dev, u32 key)
 {
 	return xa_load(&dev->mrs, key >> SKR_KEY_SHIFT);
@@ -85,9 +97,7 @@ void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length)
 	case SKR_MR_FAST:
 		return skr_page_list_piece(&mr->list, at, length);
 	default:
-		at += mr->offset;
-		*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
-		return page_address(mr->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+		return skr_memory_piece(&mr->mem, at, length);
 	}
 }
 

@@ -10,16 +10,17 @@
  * give them a new key and new memory, and invalidate them. Each has a lock for
  * that, read-held for the moment of an access and write-held for the change:
  * once a change is complete nothing is accessed by what was before. All other
- * regions are constant, and are accessed without it.
+ * regions are constant while they can be found, and are accessed without it: one
+ * that is registered anew cannot be found for that moment (skr_key_hide()).
  */
 #ifndef SKR_MEM_REGION_H
 #define SKR_MEM_REGION_H
 
 #include <linux/spinlock.h>
-#include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
 #include "../device.h"
+#include "memory.h"
 
 /* A key is an index into dev->mrs and, in the low byte, a number to vary. */
 #define SKR_KEY_SHIFT	8
@@ -31,7 +32,7 @@
 /**
  * enum skr_key_kind - what a key names
  * @SKR_MR_DMA: all of the kernel's memory; an address is a kernel address
- * @SKR_MR_USER: pinned pages of a process
+ * @SKR_MR_USER: memory of a process
  * @SKR_MR_FAST: pages that a work request names; kernel consumers only
  * @SKR_MW_1: window that is bound by the bind verb, or not bound
  * @SKR_MW_2: window that is bound by a work request, for one QP
@@ -49,7 +50,7 @@ enum skr_key_kind {
  * @kind: what it is; constant
  * @key: lkey and rkey; only the low byte ever changes
  * @valid: it can be used for access
- * @pd: protection domain; constant
+ * @pd: protection domain
  * @access: IB_ACCESS_*
  * @start: first address
  * @length: bytes
@@ -87,20 +88,17 @@ struct skr_page_list {
  * struct skr_mr - a memory region
  * @ibmr: ib_core's part
  * @key: its key
- * @umem: pinned pages; SKR_MR_USER
- * @pages: the same, one by one; SKR_MR_USER
- * @offset: of key.start in the first page; SKR_MR_USER
+ * @mem: memory; SKR_MR_USER
  * @list: memory in use; SKR_MR_FAST, under key.lock
  * @next: memory that the next REG_MR puts in use; SKR_MR_FAST. It belongs to
  *	the consumer between map_mr_sg() and the completion of the REG_MR
- * @windows: windows bound to it; negative once it is being deregistered
+ * @windows: windows bound to it; negative while it is being deregistered or
+ *	registered anew
  */
 struct skr_mr {
 	struct ib_mr		ibmr;
 	struct skr_key		key;
-	struct ib_umem		*umem;
-	struct page		**pages;
-	u32			offset;
+	struct skr_memory	mem;
 	struct skr_page_list	list;
 	struct skr_page_list	next;
 	atomic_t		windows;
@@ -185,6 +183,24 @@ int skr_key_add(struct skr_dev *dev, struct skr_key *key);
  * Context: process.
  */
 void skr_key_remove(struct skr_dev *dev, struct skr_key *key);
+
+/**
+ * skr_key_hide() - make a region unfindable for now and wait for its users
+ * @dev: device
+ * @key: key, which stays its own
+ *
+ * Context: process.
+ */
+void skr_key_hide(struct skr_dev *dev, struct skr_key *key);
+
+/**
+ * skr_key_show() - undo skr_key_hide()
+ * @dev: device
+ * @key: key, changed or not
+ *
+ * Context: process.
+ */
+void skr_key_show(struct skr_dev *dev, struct skr_key *key);
 
 /**
  * skr_key_find() - find what a key names

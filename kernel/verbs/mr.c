@@ -50,23 +50,9 @@ struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access)
 	return &mr->ibmr;
 }
 
-/* The pinned pages as an array that can be indexed in softirq */
-static int skr_mr_fill_pages(struct skr_mr *mr)
+static bool skr_range_ok(u64 length, u64 iova)
 {
-	struct sg_page_iter iter;
-	size_t n, i = 0;
-
-	mr->offset = ib_umem_offset(mr->umem);
-	n = DIV_ROUND_UP((u64)mr->offset + mr->key.length, PAGE_SIZE);
-	mr->pages = kvmalloc_array(n, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
-	if (!mr->pages)
-		return -ENOMEM;
-	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &iter, 0) {
-		if (i == n)
-			break;
-		mr->pages[i++] = sg_page_iter_page(&iter);
-	}
-	return i == n ? 0 : -EFAULT;
+	return length <= SKR_MAX_MR_BYTES && !(length && iova > U64_MAX - (length - 1));
 }
 
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
@@ -77,36 +63,109 @@ struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 
 	if (SKR_DMAH || access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (length > SKR_MAX_MR_BYTES || (length && iova > U64_MAX - (length - 1)))
+	if (!skr_range_ok(length, iova))
 		return ERR_PTR(-EINVAL);
 
 	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
+	err = skr_memory_get(&mr->mem, ibpd->device, start, length, access);
+	if (err)
 		goto err_free_mr;
-	}
 	mr->key.kind = SKR_MR_USER;
 	mr->key.access = access;
 	mr->key.valid = true;
 	mr->key.start = iova;
 	mr->key.length = length;
-	err = skr_mr_fill_pages(mr);
-	if (err)
-		goto err_free_pages;
 	err = skr_mr_publish(mr, ibpd);
 	if (err)
-		goto err_free_pages;
+		goto err_put_memory;
 	return &mr->ibmr;
 
-err_free_pages:
-	kvfree(mr->pages);
-	ib_umem_release(mr->umem);
+err_put_memory:
+	skr_memory_put(&mr->mem);
 err_free_mr:
 	kfree(mr);
 	return ERR_PTR(err);
+}
+
+/**
+ * struct skr_rereg - what a region becomes
+ * @mem: its memory
+ * @pd: its protection domain
+ * @access: IB_ACCESS_*
+ * @start: first address
+ * @length: bytes
+ */
+struct skr_rereg {
+	struct skr_memory	mem;
+	struct ib_pd		*pd;
+	int			access;
+	u64			start;
+	u64			length;
+};
+
+/* Change a region that nobody can find. Return: what it was. */
+static struct skr_rereg skr_mr_change(struct skr_mr *mr, const struct skr_rereg *to)
+{
+	struct skr_rereg from = {
+		.mem = mr->mem,
+		.pd = mr->key.pd,
+		.access = mr->key.access,
+		.start = mr->key.start,
+		.length = mr->key.length,
+	};
+
+	mr->mem = to->mem;
+	mr->key.pd = to->pd;
+	mr->key.access = to->access;
+	mr->key.start = to->start;
+	mr->key.length = to->length;
+	return from;
+}
+
+/*
+ * As if the region were deregistered and registered again: requests that arrive
+ * meanwhile are refused, and windows must not be bound to it. It keeps its keys.
+ * What can fail comes first: a region that is not changed is as it was.
+ */
+struct ib_mr *skr_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				int access, struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct skr_dev *dev = skr_dev(ibmr->device);
+	struct skr_mr *mr = skr_mr(ibmr);
+	struct skr_rereg to = {
+		.pd = flags & IB_MR_REREG_PD ? pd : mr->key.pd,
+		.access = flags & IB_MR_REREG_ACCESS ? access : mr->key.access,
+		.start = flags & IB_MR_REREG_TRANS ? iova : mr->key.start,
+		.length = flags & IB_MR_REREG_TRANS ? length : mr->key.length,
+	};
+	struct skr_rereg from;
+	int err;
+
+	if (to.access & IB_ACCESS_ON_DEMAND)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!skr_range_ok(to.length, to.start))
+		return ERR_PTR(-EINVAL);
+	if (flags & IB_MR_REREG_TRANS)
+		err = skr_memory_get(&to.mem, ibmr->device, start, length, to.access);
+	else
+		err = skr_memory_renew(&to.mem, &mr->mem, to.access);
+	if (err)
+		return ERR_PTR(err);
+	if (atomic_cmpxchg(&mr->windows, 0, INT_MIN)) {
+		if (!skr_memory_same(&to.mem, &mr->mem))
+			skr_memory_put(&to.mem);
+		return ERR_PTR(-EBUSY);
+	}
+
+	skr_key_hide(dev, &mr->key);
+	from = skr_mr_change(mr, &to);
+	skr_key_show(dev, &mr->key);
+	atomic_set(&mr->windows, 0);
+	if (!skr_memory_same(&from.mem, &mr->mem))
+		skr_memory_put(&from.mem);
+	return NULL;
 }
 
 static int skr_page_list_alloc(struct skr_page_list *list, u32 max)
@@ -178,11 +237,9 @@ int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	err = skr_mr_withdraw(mr);
 	if (err)
 		return err;
-	kvfree(mr->pages);
+	skr_memory_put(&mr->mem);
 	kvfree(mr->list.addr);
 	kvfree(mr->next.addr);
-	if (mr->umem)
-		ib_umem_release(mr->umem);
 	kfree(mr);
 	return 0;
 }

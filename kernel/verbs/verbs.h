@@ -126,6 +126,8 @@ int skr_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *skr_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				int access, struct ib_pd *pd, struct ib_udata *udata);
 struct ib_mr *skr_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
 int skr_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		  unsigned int *sg_offset);

@@ -113,6 +113,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.query_rt_values = skerry_query_rt_values,
 	.reg_mr = skerry_reg_mr,
 	.req_notify_cq = skerry_req_notify_cq,
+	.rereg_mr = skerry_rereg_mr,
 	.resize_cq = skerry_resize_cq,
 	.unimport_mr = skerry_unimport_mr,
 	.unimport_pd = skerry_unimport_pd,
