@@ -9,6 +9,7 @@
 
 #include "debug.h"
 #include "net/netns.h"
+#include "transport/fault.h"
 #include "transport/mgroup.h"
 #include "verbs/verbs.h"
 
@@ -18,6 +19,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 	struct skr_dev *dev = skr_dev(ibdev);
 
 	skr_debug_remove(dev);
+	skr_fault_drain();
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
 	WARN_ON(!xa_empty(&dev->mrs));

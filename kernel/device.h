@@ -87,6 +87,8 @@ struct skr_groups;
  * @SKR_CNT_RP_CNP_HANDLED: CNPs that reached the congestion control of a QP
  * @SKR_CNT_RP_CNP_IGNORED: CNPs that came from elsewhere than the QP's peer, or
  *	to a QP without congestion control, or to none
+ * @SKR_CNT_PAGE_FAULTS: how often a page of memory that is not pinned had to be
+ *	brought in for a QP
  * @SKR_CNT_COUNT: number of counters
  */
 enum skr_counter {
@@ -122,6 +124,7 @@ enum skr_counter {
 	SKR_CNT_NP_CNP_SENT,
 	SKR_CNT_RP_CNP_HANDLED,
 	SKR_CNT_RP_CNP_IGNORED,
+	SKR_CNT_PAGE_FAULTS,
 	SKR_CNT_COUNT,
 };
 

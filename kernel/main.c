@@ -18,6 +18,11 @@ static int __init skr_init(void)
 	err = skr_sched_init();
 	if (err)
 		return err;
+	err = skr_fault_create();
+	if (err) {
+		skr_sched_exit();
+		return err;
+	}
 	skr_debug_init();
 	skr_qp_table_init();
 	err = skr_netns_init();
@@ -33,6 +38,7 @@ err_netns:
 err_sched:
 	skr_qp_table_exit();
 	skr_debug_exit();
+	skr_fault_destroy();
 	skr_sched_exit();
 	return err;
 }
@@ -44,6 +50,7 @@ static void __exit skr_exit(void)
 	skr_qp_table_exit();
 	skr_batch_exit();
 	skr_debug_exit();
+	skr_fault_destroy();
 	skr_sched_exit();
 }
 

@@ -2,9 +2,12 @@
 #include "memory.h"
 
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
+
+#include "odp.h"
 
 /* The pinned pages as an array that can be indexed in softirq */
 static int skr_memory_fill(struct skr_memory *mem)
@@ -25,18 +28,41 @@ static int skr_memory_fill(struct skr_memory *mem)
 	return i == n ? 0 : -EFAULT;
 }
 
-int skr_memory_get(struct skr_memory *mem, struct ib_device *ibdev, u64 start, u64 length,
-		   int access)
+static int skr_memory_pin(struct skr_memory *mem, struct skr_dev *dev, int access)
 {
 	struct ib_umem *umem;
-	int err;
 
-	*mem = (struct skr_memory) {};
-	umem = ib_umem_get_va(ibdev, start, length, access);
+	umem = ib_umem_get_va(&dev->ibdev, mem->start, mem->length, access);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	mem->umem = umem;
-	err = skr_memory_fill(mem);
+	return skr_memory_fill(mem);
+}
+
+static int skr_memory_name(struct skr_memory *mem, struct skr_dev *dev, int access)
+{
+	struct skr_odp *odp;
+
+	odp = skr_odp_create(dev, mem->start, mem->length, access);
+	if (IS_ERR(odp))
+		return PTR_ERR(odp);
+	mem->odp = odp;
+	return 0;
+}
+
+int skr_memory_get(struct skr_memory *mem, struct skr_dev *dev, u64 start, u64 length, int access)
+{
+	int err;
+
+	*mem = (struct skr_memory) {
+		.start = start,
+		.length = length,
+		.writable = ib_access_writable(access),
+	};
+	if (access & IB_ACCESS_ON_DEMAND)
+		err = skr_memory_name(mem, dev, access);
+	else
+		err = skr_memory_pin(mem, dev, access);
 	if (err)
 		skr_memory_put(mem);
 	return err;
@@ -47,20 +73,29 @@ void skr_memory_put(struct skr_memory *mem)
 	kvfree(mem->pages);
 	if (mem->umem)
 		ib_umem_release(mem->umem);
+	if (mem->odp)
+		skr_odp_put(mem->odp);
 	*mem = (struct skr_memory) {};
 }
 
-int skr_memory_renew(struct skr_memory *mem, const struct skr_memory *old, int access)
+/* Whose memory is it? */
+static const struct mm_struct *skr_memory_mm(const struct skr_memory *mem)
 {
-	const struct ib_umem *umem = old->umem;
+	return mem->odp ? mem->odp->mm : mem->umem->owning_mm;
+}
+
+int skr_memory_renew(struct skr_memory *mem, struct skr_dev *dev, const struct skr_memory *old,
+		     int access)
+{
+	bool on_demand = access & IB_ACCESS_ON_DEMAND;
 
 	*mem = *old;
-	if (umem->writable || !ib_access_writable(access))
+	if (on_demand == !!old->odp && (old->writable || !ib_access_writable(access)))
 		return 0;
-	/* pinned for reading: pages to be written are pinned anew, by their owner only */
-	if (umem->owning_mm != current->mm)
+	/* taken for reading, or otherwise: to take it anew is for its owner only */
+	if (skr_memory_mm(old) != current->mm)
 		return -EACCES;
-	return skr_memory_get(mem, umem->ibdev, umem->address, umem->length, access);
+	return skr_memory_get(mem, dev, old->start, old->length, access);
 }
 
 void *skr_memory_piece(const struct skr_memory *mem, u64 at, u32 *length)

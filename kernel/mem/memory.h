@@ -7,15 +7,20 @@
 
 #include <linux/types.h>
 
-struct ib_device;
 struct ib_umem;
 struct page;
+struct skr_dev;
+struct skr_odp;
 
 /**
  * struct skr_memory - where the bytes of a region are
  * @umem: pinned pages of a process, or NULL
  * @pages: the same, one by one
  * @offset: of the first byte in the first page
+ * @odp: pages that come when they are needed, or NULL
+ * @start: first address in the process
+ * @length: bytes
+ * @writable: it may be written
  *
  * All zero: there is none. What is here does not change while a key leads to it.
  */
@@ -23,12 +28,16 @@ struct skr_memory {
 	struct ib_umem	*umem;
 	struct page	**pages;
 	u32		offset;
+	struct skr_odp	*odp;
+	u64		start;
+	u64		length;
+	bool		writable;
 };
 
 /**
  * skr_memory_get() - take hold of memory of this process
  * @mem: set up on success, all zero otherwise
- * @ibdev: device
+ * @dev: device
  * @start: first address
  * @length: bytes
  * @access: IB_ACCESS_* that it will be used for
@@ -36,7 +45,7 @@ struct skr_memory {
  * Context: process.
  * Return: 0 or a negative errno.
  */
-int skr_memory_get(struct skr_memory *mem, struct ib_device *ibdev, u64 start, u64 length,
+int skr_memory_get(struct skr_memory *mem, struct skr_dev *dev, u64 start, u64 length,
 		   int access);
 
 /**
@@ -50,13 +59,15 @@ void skr_memory_put(struct skr_memory *mem);
 /**
  * skr_memory_renew() - the same memory for other use
  * @mem: set up on success: the same as @old, if that will do
+ * @dev: device
  * @old: memory of a region; it stays as it is
  * @access: IB_ACCESS_* that it will be used for
  *
  * Context: process.
  * Return: 0 or a negative errno.
  */
-int skr_memory_renew(struct skr_memory *mem, const struct skr_memory *old, int access);
+int skr_memory_renew(struct skr_memory *mem, struct skr_dev *dev, const struct skr_memory *old,
+		     int access);
 
 /**
  * skr_memory_same() - is it one and the same?
@@ -67,12 +78,12 @@ int skr_memory_renew(struct skr_memory *mem, const struct skr_memory *old, int a
  */
 static inline bool skr_memory_same(const struct skr_memory *a, const struct skr_memory *b)
 {
-	return a->umem == b->umem;
+	return a->umem == b->umem && a->odp == b->odp;
 }
 
 /**
  * skr_memory_piece() - where bytes are
- * @mem: memory
+ * @mem: memory without @mem->odp
  * @at: offset of the first one
  * @length: bytes that are wanted; reduced to those that follow one another
  *

@@ -21,6 +21,7 @@
 
 #include "../device.h"
 #include "memory.h"
+#include "odp.h"
 
 /* A key is an index into dev->mrs and, in the low byte, a number to vary. */
 #define SKR_KEY_SHIFT	8
@@ -121,15 +122,47 @@ struct skr_mw {
 };
 
 /**
+ * struct skr_absent - bytes of a region whose page is not there
+ * @key: of the region
+ * @addr: address of the first one
+ * @length: bytes that are needed
+ * @most: bytes that may be needed: so far the access is granted
+ * @write: they will be written
+ */
+struct skr_absent {
+	u32	key;
+	u64	addr;
+	u64	length;
+	u64	most;
+	bool	write;
+};
+
+/**
+ * struct skr_miss - what becomes of accesses to pages that are not there
+ * @missed: one failed for that, not because it was refused
+ * @what: which one
+ * @hopeless: @gone cannot be brought in: an access to it is refused, once
+ * @gone: see @hopeless
+ */
+struct skr_miss {
+	bool			missed;
+	struct skr_absent	what;
+	bool			hopeless;
+	struct skr_absent	gone;
+};
+
+/**
  * struct skr_who - who wants access
  * @dev: device
  * @pd: protection domain of the QP
  * @qpn: number of the QP
+ * @miss: where a page that is not there is noted
  */
 struct skr_who {
 	struct skr_dev	*dev;
 	struct ib_pd	*pd;
 	u32		qpn;
+	struct skr_miss	*miss;
 };
 
 /**
@@ -232,16 +265,52 @@ struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u
 			       int access, u64 *addr, u64 length);
 
 /**
- * skr_mr_piece() - where bytes of a region are
+ * skr_mr_hold() - find bytes of a region, and keep them where they are
  * @mr: region
  * @addr: first address
  * @length: bytes that are wanted, all within the region; reduced to those that
  *	follow one another
+ * @write: they will be written
+ * @held: set to what skr_mr_drop() wants
  *
- * Context: as skr_key_resolve().
- * Return: their kernel address.
+ * Context: as skr_key_resolve(). On success skr_mr_drop() follows at once.
+ * Return: their kernel address, or NULL if the page is not there.
  */
-void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length);
+void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
+		  struct skr_odp_table **held);
+
+/**
+ * skr_mr_drop() - the access is over
+ * @held: from skr_mr_hold()
+ *
+ * Context: as skr_mr_hold().
+ */
+static inline void skr_mr_drop(struct skr_odp_table *held)
+{
+	if (held)
+		skr_odp_drop(held);
+}
+
+/**
+ * skr_mr_missed() - an access found no page
+ * @miss: where to note it
+ * @what: which one
+ *
+ * Notes it, unless it is known to be hopeless: then the access is refused.
+ *
+ * Context: BH, the owner's lock held.
+ */
+void skr_mr_missed(struct skr_miss *miss, const struct skr_absent *what);
+
+/**
+ * skr_mr_bring() - bring in what was missed
+ * @dev: device
+ * @what: what was missed
+ *
+ * Context: process.
+ * Return: 0 or a negative errno, as skr_odp_bring().
+ */
+int skr_mr_bring(struct skr_dev *dev, const struct skr_absent *what);
 
 /**
  * skr_access_ok() - would this access be granted now?

@@ -50,8 +50,11 @@ struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access)
 	return &mr->ibmr;
 }
 
-static bool skr_range_ok(u64 length, u64 iova)
+static bool skr_range_ok(u64 start, u64 length, u64 iova, int access)
 {
+	/* all that the process has: implicit on-demand paging */
+	if (access & IB_ACCESS_ON_DEMAND && !start && length == U64_MAX)
+		return !iova;
 	return length <= SKR_MAX_MR_BYTES && !(length && iova > U64_MAX - (length - 1));
 }
 
@@ -61,15 +64,15 @@ struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 	struct skr_mr *mr;
 	int err;
 
-	if (SKR_DMAH || access & IB_ACCESS_ON_DEMAND)
+	if (SKR_DMAH)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!skr_range_ok(length, iova))
+	if (!skr_range_ok(start, length, iova, access))
 		return ERR_PTR(-EINVAL);
 
 	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	err = skr_memory_get(&mr->mem, ibpd->device, start, length, access);
+	err = skr_memory_get(&mr->mem, skr_dev(ibpd->device), start, length, access);
 	if (err)
 		goto err_free_mr;
 	mr->key.kind = SKR_MR_USER;
@@ -143,14 +146,14 @@ struct ib_mr *skr_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	struct skr_rereg from;
 	int err;
 
-	if (to.access & IB_ACCESS_ON_DEMAND)
-		return ERR_PTR(-EOPNOTSUPP);
-	if (!skr_range_ok(to.length, to.start))
+	if (!(flags & IB_MR_REREG_TRANS))
+		start = mr->mem.start;
+	if (!skr_range_ok(start, to.length, to.start, to.access))
 		return ERR_PTR(-EINVAL);
 	if (flags & IB_MR_REREG_TRANS)
-		err = skr_memory_get(&to.mem, ibmr->device, start, length, to.access);
+		err = skr_memory_get(&to.mem, dev, start, length, to.access);
 	else
-		err = skr_memory_renew(&to.mem, &mr->mem, to.access);
+		err = skr_memory_renew(&to.mem, dev, &mr->mem, to.access);
 	if (err)
 		return ERR_PTR(err);
 	if (atomic_cmpxchg(&mr->windows, 0, INT_MIN)) {

@@ -8,6 +8,23 @@
 
 #include "../wire/iba.h"
 
+/* On-demand paging: for whatever a QP does with memory */
+#define SKR_ODP_CAP	(IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) ? \
+			 IBK_ON_DEMAND_PAGING : 0)
+
+static const struct ib_odp_caps skr_odp_caps = {
+	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
+	.per_transport_caps = {
+		.rc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV,
+		.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_SRQ_RECV,
+		.ud_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_SRQ_RECV,
+	},
+};
+
 int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		     struct ib_udata *udata)
 {
@@ -28,7 +45,8 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				    IB_DEVICE_SRQ_RESIZE,
-		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK |
+				    SKR_ODP_CAP,
 		.max_send_sge = SKR_MAX_SGE,
 		.max_recv_sge = SKR_MAX_SGE,
 		.max_sge_rd = SKR_MAX_SGE,
@@ -54,6 +72,8 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.cq_caps.max_cq_moderation_period = U16_MAX,
 		.local_ca_ack_delay = 15,
 	};
+	if (IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
+		attr->odp_caps = skr_odp_caps;
 	return 0;
 }
 

@@ -133,6 +133,10 @@ int skr_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		  unsigned int *sg_offset);
 int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
+/* advise.c */
+int skr_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
+		  struct ib_sge *sge, u32 num_sge, struct uverbs_attr_bundle *attrs);
+
 /* mw.c */
 int skr_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int skr_dealloc_mw(struct ib_mw *ibmw);

@@ -75,6 +75,7 @@ static void skerry_free_context(struct ibv_context *ibctx)
  * from the kernel and finds the object by itself.
  */
 static const struct verbs_context_ops skerry_ctx_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_mw = skerry_alloc_mw,
 	.alloc_parent_domain = skerry_alloc_parent_domain,
 	.alloc_pd = skerry_alloc_pd,
