@@ -36,6 +36,8 @@
 #define SKR_MAX_GROUP_QPS	128
 #define SKR_MAX_RD_ATOMIC	128
 #define SKR_MAX_MR_BYTES	SZ_1T
+/* All device memory together */
+#define SKR_MAX_DM_BYTES	SZ_16M
 
 /* A vendor without an OUI of its own, as software devices have it */
 #define SKR_VENDOR_ID		0xffffff
@@ -218,6 +220,7 @@ struct skr_congestion {
  * @gsi: QP 1, or NULL; RCU
  * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
+ * @dm_pages: pages of device memory
  * @stats: counters
  * @cc: congestion control
  * @port_active: what the last port event said; under rtnl
@@ -236,6 +239,7 @@ struct skr_dev {
 	struct skr_qp __rcu	*gsi;
 	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
+	atomic_t		dm_pages;
 	struct skr_stats __percpu *stats;
 	struct skr_congestion	cc;
 	bool			port_active;

@@ -68,9 +68,21 @@ int skr_memory_get(struct skr_memory *mem, struct skr_dev *dev, u64 start, u64 l
 	return err;
 }
 
+void skr_memory_borrow(struct skr_memory *mem, struct page **pages, u64 offset, u64 length)
+{
+	*mem = (struct skr_memory) {
+		.pages = pages + (offset >> PAGE_SHIFT),
+		.offset = offset_in_page(offset),
+		.length = length,
+		.writable = true,
+		.borrowed = true,
+	};
+}
+
 void skr_memory_put(struct skr_memory *mem)
 {
-	kvfree(mem->pages);
+	if (!mem->borrowed)
+		kvfree(mem->pages);
 	if (mem->umem)
 		ib_umem_release(mem->umem);
 	if (mem->odp)

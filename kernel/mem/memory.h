@@ -15,12 +15,13 @@ struct skr_odp;
 /**
  * struct skr_memory - where the bytes of a region are
  * @umem: pinned pages of a process, or NULL
- * @pages: the same, one by one
+ * @pages: the same, one by one; or those of device memory
  * @offset: of the first byte in the first page
  * @odp: pages that come when they are needed, or NULL
  * @start: first address in the process
  * @length: bytes
  * @writable: it may be written
+ * @borrowed: @pages are somebody else's, who keeps them
  *
  * All zero: there is none. What is here does not change while a key leads to it.
  */
@@ -32,6 +33,7 @@ struct skr_memory {
 	u64		start;
 	u64		length;
 	bool		writable;
+	bool		borrowed;
 };
 
 /**
@@ -47,6 +49,17 @@ struct skr_memory {
  */
 int skr_memory_get(struct skr_memory *mem, struct skr_dev *dev, u64 start, u64 length,
 		   int access);
+
+/**
+ * skr_memory_borrow() - use pages that stay somebody else's
+ * @mem: set up
+ * @pages: pages
+ * @offset: of the first byte
+ * @length: bytes
+ *
+ * Context: any.
+ */
+void skr_memory_borrow(struct skr_memory *mem, struct page **pages, u64 offset, u64 length);
 
 /**
  * skr_memory_put() - let memory go

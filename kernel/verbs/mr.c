@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "../ring/shm.h"
 #include "verbs.h"
 
 /* Let the region be found. From here on skr_mr_withdraw() comes before freeing it. */
@@ -58,38 +59,58 @@ static bool skr_range_ok(u64 start, u64 length, u64 iova, int access)
 	return length <= SKR_MAX_MR_BYTES && !(length && iova > U64_MAX - (length - 1));
 }
 
+/* A region over memory that is there already; the memory is the region's if it succeeds. */
+static struct ib_mr *skr_mr_create(struct ib_pd *ibpd, const struct skr_memory *mem, u64 start,
+				   int access)
+{
+	struct skr_mr *mr;
+	int err;
+
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->mem = *mem;
+	mr->key.kind = SKR_MR_USER;
+	mr->key.access = access;
+	mr->key.valid = true;
+	mr->key.start = start;
+	mr->key.length = mem->length;
+	err = skr_mr_publish(mr, ibpd);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata)
 {
-	struct skr_mr *mr;
+	struct skr_memory mem;
+	struct ib_mr *ibmr;
 	int err;
 
 	if (SKR_DMAH)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!skr_range_ok(start, length, iova, access))
 		return ERR_PTR(-EINVAL);
-
-	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	err = skr_memory_get(&mr->mem, skr_dev(ibpd->device), start, length, access);
+	err = skr_memory_get(&mem, skr_dev(ibpd->device), start, length, access);
 	if (err)
-		goto err_free_mr;
-	mr->key.kind = SKR_MR_USER;
-	mr->key.access = access;
-	mr->key.valid = true;
-	mr->key.start = iova;
-	mr->key.length = length;
-	err = skr_mr_publish(mr, ibpd);
-	if (err)
-		goto err_put_memory;
-	return &mr->ibmr;
+		return ERR_PTR(err);
+	ibmr = skr_mr_create(ibpd, &mem, iova, access);
+	if (IS_ERR(ibmr))
+		skr_memory_put(&mem);
+	return ibmr;
+}
 
-err_put_memory:
-	skr_memory_put(&mr->mem);
-err_free_mr:
-	kfree(mr);
-	return ERR_PTR(err);
+struct ib_mr *skr_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
+			    struct uverbs_attr_bundle *attrs)
+{
+	struct skr_memory mem;
+
+	/* the core has checked the range; addresses count from 0 */
+	skr_memory_borrow(&mem, skr_dm(ibdm)->shm->pages, attr->offset, attr->length);
+	return skr_mr_create(ibpd, &mem, 0, attr->access_flags & ~IB_ZERO_BASED);
 }
 
 /**

@@ -235,6 +235,14 @@ void skerry_object_free(void *object, enum skerry_resource type,
 			struct skerry_home home);
 bool skerry_single_threaded(struct skerry_home home);
 
+/* dm.c */
+struct ibv_dm *skerry_alloc_dm(struct ibv_context *ibctx,
+			       struct ibv_alloc_dm_attr *attr);
+int skerry_free_dm(struct ibv_dm *ibdm);
+struct ibv_mr *skerry_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
+				uint64_t offset, size_t length,
+				unsigned int access);
+
 /* map.c */
 int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
 		    const struct skerry_ring_info *info, size_t min_entry);
