@@ -9,6 +9,7 @@
 
 #include "debug.h"
 #include "net/netns.h"
+#include "transport/fault.h"
 #include "transport/mgroup.h"
 #include "verbs/verbs.h"
 
@@ -18,6 +19,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 	struct skr_dev *dev = skr_dev(ibdev);
 
 	skr_debug_remove(dev);
+	skr_fault_drain();
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
 	WARN_ON(!xa_empty(&dev->mrs));
@@ -96,6 +98,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV);
 	strscpy(ibdev->node_desc, init_utsname()->nodename, sizeof(ibdev->node_desc));
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, ndev->dev_addr);
+	ibdev->driver_def = skr_driver_def;
 	ib_set_device_ops(ibdev, &skr_device_ops);
 	/* from now on ib_dealloc_device() undoes all of this */
 	ib_set_device_ops(ibdev, &skr_dealloc_ops);

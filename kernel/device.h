@@ -39,6 +39,8 @@
 #define SKR_MAX_GROUP_QPS	128
 #define SKR_MAX_RD_ATOMIC	128
 #define SKR_MAX_MR_BYTES	SZ_1T
+/* All device memory together */
+#define SKR_MAX_DM_BYTES	SZ_16M
 
 /* A vendor without an OUI of its own, as software devices have it */
 #define SKR_VENDOR_ID		0xffffff
@@ -90,6 +92,8 @@ struct skr_groups;
  * @SKR_CNT_RP_CNP_HANDLED: CNPs that reached the congestion control of a QP
  * @SKR_CNT_RP_CNP_IGNORED: CNPs that came from elsewhere than the QP's peer, or
  *	to a QP without congestion control, or to none
+ * @SKR_CNT_PAGE_FAULTS: how often a page of memory that is not pinned had to be
+ *	brought in for a QP
  * @SKR_CNT_COUNT: number of counters
  */
 enum skr_counter {
@@ -125,6 +129,7 @@ enum skr_counter {
 	SKR_CNT_NP_CNP_SENT,
 	SKR_CNT_RP_CNP_HANDLED,
 	SKR_CNT_RP_CNP_IGNORED,
+	SKR_CNT_PAGE_FAULTS,
 	SKR_CNT_COUNT,
 };
 
@@ -236,6 +241,7 @@ struct skr_congestion {
  * @gsi: QP 1, or NULL; RCU
  * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
+ * @dm_pages: pages of device memory
  * @stats: counters of all but QPs that are bound to counters of their own
  * @counters: counters that QPs are bound to, by the number that ib_core knows
  * @stats_past: sum of those that are gone; under @counters' lock
@@ -258,6 +264,7 @@ struct skr_dev {
 	struct skr_qp __rcu	*gsi;
 	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
+	atomic_t		dm_pages;
 	struct skr_stats __percpu *stats;
 	struct xarray		counters;
 	struct skr_stats	stats_past;

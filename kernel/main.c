@@ -19,6 +19,11 @@ static int __init skr_init(void)
 	err = skr_sched_init();
 	if (err)
 		return err;
+	err = skr_fault_create();
+	if (err) {
+		skr_sched_exit();
+		return err;
+	}
 	skr_debug_init();
 	skr_qp_table_init();
 	err = skr_prio_init();
@@ -39,6 +44,7 @@ err_prio:
 err_sched:
 	skr_qp_table_exit();
 	skr_debug_exit();
+	skr_fault_destroy();
 	skr_sched_exit();
 	return err;
 }
@@ -51,6 +57,7 @@ static void __exit skr_exit(void)
 	skr_qp_table_exit();
 	skr_batch_exit();
 	skr_debug_exit();
+	skr_fault_destroy();
 	skr_sched_exit();
 }
 

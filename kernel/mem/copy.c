@@ -29,33 +29,53 @@ static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u
 		WARN_ON_ONCE(1);	/* lengths were proven at the door */
 }
 
-static void skr_mr_copy(const struct skr_mr *mr, u64 addr, u32 length,
-			const struct skr_copy *copy, u32 done)
-{
-	while (length) {
-		u32 n = length;
-		void *piece = skr_mr_piece(mr, addr, &n);
-
-		skr_copy_piece(copy, done, piece, n);
-		addr += n;
-		done += n;
-		length -= n;
-	}
-}
-
 /**
  * struct skr_reach - an access that has to be granted
  * @key: lkey or rkey
  * @access: IB_ACCESS_*
  * @addr: first address
  * @length: bytes
+ * @most: bytes that may be asked for together with these
  */
 struct skr_reach {
 	u32	key;
 	int	access;
 	u64	addr;
 	u32	length;
+	u64	most;
 };
+
+/* What is copied before a page is missed is copied once more by the next attempt. */
+static bool skr_mr_copy(const struct skr_mr *mr, u64 addr, const struct skr_reach *reach,
+			const struct skr_who *who, const struct skr_copy *copy, u32 done)
+{
+	struct skr_odp_table *held;
+	u32 left = reach->length;
+	u64 most = reach->most;
+
+	while (left) {
+		u32 n = left;
+		void *piece = skr_mr_hold(mr, addr, &n, !copy->to, &held);
+
+		if (!piece) {
+			skr_mr_missed(who->miss, &(struct skr_absent) {
+				.key = mr->key.key,
+				.addr = addr,
+				.length = left,
+				.most = most,
+				.write = !copy->to,
+			});
+			return false;
+		}
+		skr_copy_piece(copy, done, piece, n);
+		skr_mr_drop(held);
+		addr += n;
+		done += n;
+		left -= n;
+		most -= n;
+	}
+	return true;
+}
 
 static bool skr_key_copy_locked(struct skr_key *key, const struct skr_who *who,
 				const struct skr_reach *reach, const struct skr_copy *copy,
@@ -65,9 +85,7 @@ static bool skr_key_copy_locked(struct skr_key *key, const struct skr_who *who,
 	struct skr_mr *mr;
 
 	mr = skr_key_resolve(key, who, reach->key, reach->access, &addr, reach->length);
-	if (mr)
-		skr_mr_copy(mr, addr, reach->length, copy, done);
-	return mr;
+	return mr && skr_mr_copy(mr, addr, reach, who, copy, done);
 }
 
 static bool skr_key_copy(const struct skr_who *who, const struct skr_reach *reach,
@@ -93,6 +111,7 @@ bool skr_remote_read(const struct skr_who *who, u32 rkey, u64 addr, void *to, u3
 		.access = IB_ACCESS_REMOTE_READ,
 		.addr = addr,
 		.length = length,
+		.most = U64_MAX,
 	};
 	struct skr_copy copy = { .to = to };
 
@@ -107,6 +126,7 @@ bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
 		.access = IB_ACCESS_REMOTE_WRITE,
 		.addr = addr,
 		.length = length,
+		.most = U64_MAX,
 	};
 	struct skr_copy copy = { .skb = skb, .skb_offset = offset };
 
@@ -129,25 +149,44 @@ static void skr_atomic_do(struct skr_atomic *atomic, atomic64_t *v)
 	}
 }
 
-static bool skr_key_atomic_locked(struct skr_key *key, const struct skr_who *who,
-				  struct skr_atomic *atomic)
+static bool skr_atomic_execute(atomic64_t *v, u32 length, struct skr_atomic *atomic)
 {
-	int access = atomic->op == SKR_ATOMIC_STORE ? IB_ACCESS_REMOTE_WRITE :
-						      IB_ACCESS_REMOTE_ATOMIC;
-	u32 length = sizeof(u64);
-	u64 addr = atomic->addr;
-	struct skr_mr *mr;
-	atomic64_t *v;
-
-	mr = skr_key_resolve(key, who, atomic->rkey, access, &addr, length);
-	if (!mr)
-		return false;
-	v = skr_mr_piece(mr, addr, &length);
 	/* a region that begins off the peer's alignment puts the value across it */
 	if (length < sizeof(u64) || (uintptr_t)v & (sizeof(u64) - 1))
 		return false;
 	skr_atomic_do(atomic, v);
 	return true;
+}
+
+static bool skr_key_atomic_locked(struct skr_key *key, const struct skr_who *who,
+				  struct skr_atomic *atomic)
+{
+	int access = atomic->op == SKR_ATOMIC_STORE ? IB_ACCESS_REMOTE_WRITE :
+						      IB_ACCESS_REMOTE_ATOMIC;
+	struct skr_odp_table *held;
+	u32 length = sizeof(u64);
+	u64 addr = atomic->addr;
+	struct skr_mr *mr;
+	void *v;
+	bool ok;
+
+	mr = skr_key_resolve(key, who, atomic->rkey, access, &addr, length);
+	if (!mr)
+		return false;
+	v = skr_mr_hold(mr, addr, &length, true, &held);
+	if (!v) {
+		skr_mr_missed(who->miss, &(struct skr_absent) {
+			.key = mr->key.key,
+			.addr = addr,
+			.length = length,
+			.most = length,
+			.write = true,
+		});
+		return false;
+	}
+	ok = skr_atomic_execute(v, length, atomic);
+	skr_mr_drop(held);
+	return ok;
 }
 
 bool skr_remote_atomic(const struct skr_who *who, struct skr_atomic *atomic)
@@ -185,7 +224,8 @@ static bool skr_sges_copy(const struct skr_sges *sges, u32 offset, u32 length, i
 		/* What is used must be right; room that a message leaves may be anything. */
 		if (check_add_overflow(sge->addr, offset, &reach.addr))
 			return false;
-		reach.length = min(length - done, sge->length - offset);
+		reach.most = sge->length - offset;
+		reach.length = min_t(u64, length - done, reach.most);
 		if (!skr_key_copy(&sges->who, &reach, copy, done))
 			return false;
 		done += reach.length;

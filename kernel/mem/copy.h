@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Copying to and from registered memory, and atomic operations on it.
+ *
+ * What is here fails also if a page is not there; then who->miss->missed is set, and
+ * the same call is to be made again when the page has been brought in.
  */
 #ifndef SKR_MEM_COPY_H
 #define SKR_MEM_COPY_H

@@ -25,6 +25,18 @@ void skr_key_remove(struct skr_dev *dev, struct skr_key *key)
 	synchronize_srcu_expedited(&dev->mr_srcu);
 }
 
+void skr_key_hide(struct skr_dev *dev, struct skr_key *key)
+{
+	/* the place stays taken */
+	xa_store(&dev->mrs, key->key >> SKR_KEY_SHIFT, XA_ZERO_ENTRY, GFP_KERNEL);
+	synchronize_srcu_expedited(&dev->mr_srcu);
+}
+
+void skr_key_show(struct skr_dev *dev, struct skr_key *key)
+{
+	xa_store(&dev->mrs, key->key >> SKR_KEY_SHIFT, key, GFP_KERNEL);
+}
+
 struct skr_key *skr_key_find(struct skr_dev *dev, u32 key)
 {
 	return xa_load(&dev->mrs, key >> SKR_KEY_SHIFT);
@@ -75,20 +87,75 @@ static void *skr_page_list_piece(const struct skr_page_list *list, u64 at, u32 *
 	return (void *)(uintptr_t)(list->addr[at >> list->shift] + in_page);
 }
 
-void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length)
+void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
+		  struct skr_odp_table **held)
 {
 	u64 at = addr - mr->key.start;
 
+	*held = NULL;
 	switch (mr->key.kind) {
 	case SKR_MR_DMA:
 		return (void *)(uintptr_t)addr;
 	case SKR_MR_FAST:
 		return skr_page_list_piece(&mr->list, at, length);
 	default:
-		at += mr->offset;
-		*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
-		return page_address(mr->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+		if (mr->mem.odp)
+			return skr_odp_hold(mr->mem.odp, at, length, write, held);
+		return skr_memory_piece(&mr->mem, at, length);
 	}
+}
+
+static bool skr_absent_same(const struct skr_absent *a, const struct skr_absent *b)
+{
+	return a->key == b->key && a->addr >> PAGE_SHIFT == b->addr >> PAGE_SHIFT &&
+	       a->write == b->write;
+}
+
+void skr_mr_missed(struct skr_miss *miss, const struct skr_absent *what)
+{
+	if (miss->hopeless && skr_absent_same(&miss->gone, what)) {
+		miss->hopeless = false;
+		return;
+	}
+	miss->missed = true;
+	miss->what = *what;
+}
+
+/* The memory of a region that may have gone, with a reference, or NULL. */
+static struct skr_odp *skr_mr_get_odp(struct skr_dev *dev, const struct skr_absent *what, u64 *at)
+{
+	struct skr_odp *odp = NULL;
+	struct skr_key *key;
+	struct skr_mr *mr;
+	int idx;
+
+	idx = srcu_read_lock(&dev->mr_srcu);
+	key = skr_key_find(dev, what->key);
+	if (key && key->kind == SKR_MR_USER && key->key == what->key) {
+		mr = container_of(key, struct skr_mr, key);
+		odp = mr->mem.odp;
+		*at = what->addr - key->start;
+	}
+	if (odp)
+		kref_get(&odp->ref);
+	srcu_read_unlock(&dev->mr_srcu, idx);
+	return odp;
+}
+
+int skr_mr_bring(struct skr_dev *dev, const struct skr_absent *what)
+{
+	struct skr_odp *odp;
+	u64 at;
+	int err;
+
+	odp = skr_mr_get_odp(dev, what, &at);
+	/* gone, or another: the next attempt will see */
+	if (!odp)
+		return 0;
+	err = skr_odp_bring(odp, at, what->length,
+			    what->write ? SKR_BRING_WRITE : SKR_BRING_READ);
+	skr_odp_put(odp);
+	return err;
 }
 
 static bool skr_key_grants(struct skr_key *key, const struct skr_who *who, u32 value, int access,

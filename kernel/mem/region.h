@@ -10,16 +10,18 @@
  * give them a new key and new memory, and invalidate them. Each has a lock for
  * that, read-held for the moment of an access and write-held for the change:
  * once a change is complete nothing is accessed by what was before. All other
- * regions are constant, and are accessed without it.
+ * regions are constant while they can be found, and are accessed without it: one
+ * that is registered anew cannot be found for that moment (skr_key_hide()).
  */
 #ifndef SKR_MEM_REGION_H
 #define SKR_MEM_REGION_H
 
 #include <linux/spinlock.h>
-#include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
 #include "../device.h"
+#include "memory.h"
+#include "odp.h"
 
 /* A key is an index into dev->mrs and, in the low byte, a number to vary. */
 #define SKR_KEY_SHIFT	8
@@ -31,7 +33,7 @@
 /**
  * enum skr_key_kind - what a key names
  * @SKR_MR_DMA: all of the kernel's memory; an address is a kernel address
- * @SKR_MR_USER: pinned pages of a process
+ * @SKR_MR_USER: memory of a process
  * @SKR_MR_FAST: pages that a work request names; kernel consumers only
  * @SKR_MW_1: window that is bound by the bind verb, or not bound
  * @SKR_MW_2: window that is bound by a work request, for one QP
@@ -49,7 +51,7 @@ enum skr_key_kind {
  * @kind: what it is; constant
  * @key: lkey and rkey; only the low byte ever changes
  * @valid: it can be used for access
- * @pd: protection domain; constant
+ * @pd: protection domain
  * @access: IB_ACCESS_*
  * @start: first address
  * @length: bytes
@@ -87,21 +89,18 @@ struct skr_page_list {
  * struct skr_mr - a memory region
  * @ibmr: ib_core's part
  * @key: its key
- * @umem: pinned pages; SKR_MR_USER
- * @pages: the same, one by one; SKR_MR_USER
- * @offset: of key.start in the first page; SKR_MR_USER
+ * @mem: memory; SKR_MR_USER
  * @list: memory in use; SKR_MR_FAST, under key.lock
  * @next: memory that the next REG_MR puts in use, none if nothing was mapped
  *	since the last one; SKR_MR_FAST. It belongs to the consumer between
  *	map_mr_sg() and the completion of the REG_MR
- * @windows: windows bound to it; negative once it is being deregistered
+ * @windows: windows bound to it; negative while it is being deregistered or
+ *	registered anew
  */
 struct skr_mr {
 	struct ib_mr		ibmr;
 	struct skr_key		key;
-	struct ib_umem		*umem;
-	struct page		**pages;
-	u32			offset;
+	struct skr_memory	mem;
 	struct skr_page_list	list;
 	struct skr_page_list	next;
 	atomic_t		windows;
@@ -124,15 +123,47 @@ struct skr_mw {
 };
 
 /**
+ * struct skr_absent - bytes of a region whose page is not there
+ * @key: of the region
+ * @addr: address of the first one
+ * @length: bytes that are needed
+ * @most: bytes that may be needed: so far the access is granted
+ * @write: they will be written
+ */
+struct skr_absent {
+	u32	key;
+	u64	addr;
+	u64	length;
+	u64	most;
+	bool	write;
+};
+
+/**
+ * struct skr_miss - what becomes of accesses to pages that are not there
+ * @missed: one failed for that, not because it was refused
+ * @what: which one
+ * @hopeless: @gone cannot be brought in: an access to it is refused, once
+ * @gone: see @hopeless
+ */
+struct skr_miss {
+	bool			missed;
+	struct skr_absent	what;
+	bool			hopeless;
+	struct skr_absent	gone;
+};
+
+/**
  * struct skr_who - who wants access
  * @dev: device
  * @pd: protection domain of the QP
  * @qpn: number of the QP
+ * @miss: where a page that is not there is noted
  */
 struct skr_who {
 	struct skr_dev	*dev;
 	struct ib_pd	*pd;
 	u32		qpn;
+	struct skr_miss	*miss;
 };
 
 /**
@@ -188,6 +219,24 @@ int skr_key_add(struct skr_dev *dev, struct skr_key *key);
 void skr_key_remove(struct skr_dev *dev, struct skr_key *key);
 
 /**
+ * skr_key_hide() - make a region unfindable for now and wait for its users
+ * @dev: device
+ * @key: key, which stays its own
+ *
+ * Context: process.
+ */
+void skr_key_hide(struct skr_dev *dev, struct skr_key *key);
+
+/**
+ * skr_key_show() - undo skr_key_hide()
+ * @dev: device
+ * @key: key, changed or not
+ *
+ * Context: process.
+ */
+void skr_key_show(struct skr_dev *dev, struct skr_key *key);
+
+/**
  * skr_key_find() - find what a key names
  * @dev: device
  * @key: lkey or rkey; its low byte is not looked at
@@ -217,16 +266,52 @@ struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u
 			       int access, u64 *addr, u64 length);
 
 /**
- * skr_mr_piece() - where bytes of a region are
+ * skr_mr_hold() - find bytes of a region, and keep them where they are
  * @mr: region
  * @addr: first address
  * @length: bytes that are wanted, all within the region; reduced to those that
  *	follow one another
+ * @write: they will be written
+ * @held: set to what skr_mr_drop() wants
  *
- * Context: as skr_key_resolve().
- * Return: their kernel address.
+ * Context: as skr_key_resolve(). On success skr_mr_drop() follows at once.
+ * Return: their kernel address, or NULL if the page is not there.
  */
-void *skr_mr_piece(const struct skr_mr *mr, u64 addr, u32 *length);
+void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
+		  struct skr_odp_table **held);
+
+/**
+ * skr_mr_drop() - the access is over
+ * @held: from skr_mr_hold()
+ *
+ * Context: as skr_mr_hold().
+ */
+static inline void skr_mr_drop(struct skr_odp_table *held)
+{
+	if (held)
+		skr_odp_drop(held);
+}
+
+/**
+ * skr_mr_missed() - an access found no page
+ * @miss: where to note it
+ * @what: which one
+ *
+ * Notes it, unless it is known to be hopeless: then the access is refused.
+ *
+ * Context: BH, the owner's lock held.
+ */
+void skr_mr_missed(struct skr_miss *miss, const struct skr_absent *what);
+
+/**
+ * skr_mr_bring() - bring in what was missed
+ * @dev: device
+ * @what: what was missed
+ *
+ * Context: process.
+ * Return: 0 or a negative errno, as skr_odp_bring().
+ */
+int skr_mr_bring(struct skr_dev *dev, const struct skr_absent *what);
 
 /**
  * skr_access_ok() - would this access be granted now?

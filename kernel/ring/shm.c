@@ -7,6 +7,12 @@
 
 static void skr_shm_free(struct skr_shm *shm)
 {
+	size_t i;
+
+	for (i = 0; shm->pages && i < shm->bytes >> PAGE_SHIFT; i++)
+		if (shm->pages[i])
+			put_page(shm->pages[i]);
+	kvfree(shm->pages);
 	vfree(shm->mem);
 	kfree(shm);
 }
@@ -47,6 +53,40 @@ err_free_shm:
 	return ERR_PTR(err);
 }
 
+static int skr_shm_fill_pages(struct skr_shm *shm, u32 n)
+{
+	u32 i;
+
+	shm->pages = kvcalloc(n, sizeof(*shm->pages), GFP_KERNEL_ACCOUNT);
+	if (!shm->pages)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		shm->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!shm->pages[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+struct skr_shm *skr_shm_create_pages(struct ib_ucontext *ucontext, u32 n)
+{
+	struct skr_shm *shm;
+	int err;
+
+	shm = kzalloc_obj(*shm, GFP_KERNEL_ACCOUNT);
+	if (!shm)
+		return ERR_PTR(-ENOMEM);
+	shm->bytes = (size_t)n << PAGE_SHIFT;
+	err = skr_shm_fill_pages(shm, n);
+	if (!err)
+		err = rdma_user_mmap_entry_insert(ucontext, &shm->entry, shm->bytes);
+	if (err) {
+		skr_shm_free(shm);
+		return ERR_PTR(err);
+	}
+	return shm;
+}
+
 void skr_shm_destroy(struct skr_shm *shm)
 {
 	if (!shm)
@@ -67,7 +107,10 @@ int skr_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 	if (!entry)
 		return -EINVAL;
 	shm = container_of(entry, struct skr_shm, entry);
-	err = remap_vmalloc_range(vma, shm->mem, 0);
+	if (shm->pages)
+		err = vm_map_pages_zero(vma, shm->pages, shm->bytes >> PAGE_SHIFT);
+	else
+		err = remap_vmalloc_range(vma, shm->mem, 0);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The memory under a ring, and its mapping into user space.
+ * The memory under a ring, and its mapping into user space. Device memory is mapped
+ * in the same way.
  */
 #ifndef SKR_RING_SHM_H
 #define SKR_RING_SHM_H
@@ -11,11 +12,12 @@
 #include "ring.h"
 
 /**
- * struct skr_shm - memory of one ring
+ * struct skr_shm - memory of one ring, or device memory
  * @entry: its place in the context's mmap space; without a context for a ring of
  *	the kernel's own
  * @bytes: size, whole pages
- * @mem: the memory, from vmalloc_user()
+ * @mem: the memory, from vmalloc_user(); a ring's
+ * @pages: the memory, page by page; device memory's
  *
  * Pages that a process has mapped live on until it unmaps them, whatever
  * happens to the ring.
@@ -24,6 +26,7 @@ struct skr_shm {
 	struct rdma_user_mmap_entry entry;
 	size_t			bytes;
 	void			*mem;
+	struct page		**pages;
 };
 
 /**
@@ -41,10 +44,22 @@ struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *uconte
 			       u32 depth, u32 entry_bytes, struct skerry_ring_info *info);
 
 /**
- * skr_shm_destroy() - let a ring go
- * @shm: from skr_shm_create(), or NULL
+ * skr_shm_create_pages() - allocate device memory
+ * @ucontext: who may map it
+ * @n: pages, more than 0
  *
- * Nothing in the kernel may use the ring any more.
+ * The pages are accounted to the process, also while they are only mapped.
+ *
+ * Context: process.
+ * Return: the memory, all zero, or an ERR_PTR.
+ */
+struct skr_shm *skr_shm_create_pages(struct ib_ucontext *ucontext, u32 n);
+
+/**
+ * skr_shm_destroy() - let memory go
+ * @shm: from skr_shm_create() or skr_shm_create_pages(), or NULL
+ *
+ * Nothing in the kernel may use it any more.
  *
  * Context: process.
  */

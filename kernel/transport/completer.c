@@ -167,6 +167,15 @@ static bool skr_comp_read_fits(const struct skr_qp *qp, const struct skr_pkt *pk
 	return pkt->flags & SKR_IS_LAST && pkt->payload_bytes == left;
 }
 
+/* The response waits for a page, or the request named memory that it must not. */
+static void skr_comp_unwritten(struct skr_qp *qp, u32 left)
+{
+	if (skr_qp_missed(qp))
+		skr_fault_ahead(qp, left);
+	else
+		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
+}
+
 /* FLUSH and ATOMIC WRITE are answered as READs of nothing are. */
 static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buff *skb,
 			  const struct skr_pkt *pkt)
@@ -179,7 +188,7 @@ static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buf
 		return;
 	}
 	if (!skr_sges_write_skb(&sges, offset, skb, skr_rx_payload(skb, pkt), pkt->payload_bytes)) {
-		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
+		skr_comp_unwritten(qp, wqe->length - offset);
 		return;
 	}
 	skr_comp_progress(qp, skr_psn_add(pkt->psn, 1));
@@ -193,7 +202,7 @@ static void skr_comp_atomic(struct skr_qp *qp, struct skr_swqe *wqe, const struc
 
 	/* the value before, in the host's byte order */
 	if (!skr_sges_write(&sges, 0, &pkt->orig, sizeof(pkt->orig))) {
-		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
+		skr_comp_unwritten(qp, sizeof(pkt->orig));
 		return;
 	}
 	skr_comp_progress(qp, skr_psn_add(pkt->psn, 1));
@@ -260,7 +269,7 @@ void skr_completer_timeout(struct skr_qp *qp)
 	if (req->psn == req->una_psn)
 		return;
 	/* held back by ourselves, or by a port that is paused: no answer is late */
-	if (req->waiting || skr_tx_held(qp)) {
+	if (req->waiting || qp->faults[SKR_FAULT_RESPONSES].busy || skr_tx_held(qp)) {
 		skr_timer_ack(qp);
 		return;
 	}

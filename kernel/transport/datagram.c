@@ -45,7 +45,7 @@ static int skr_datagram_send_to(struct skr_qp *qp, const struct skr_swqe *wqe, s
 		return PTR_ERR(payload);
 	if (!skr_req_payload(qp, wqe, 0, payload, wqe->length)) {
 		skr_batch_cancel(&out);
-		return -EFAULT;
+		return skr_qp_missed(qp) ? -EINPROGRESS : -EFAULT;
 	}
 	skr_send_end(&out, &pkt);
 	return skr_send_flush(qp, &out);
@@ -120,7 +120,8 @@ void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct s
 		return;
 	}
 	if (!skr_datagram_scatter(qp, skb, pkt)) {
-		skr_qp_recv_failed(qp);
+		if (!skr_qp_missed(qp))
+			skr_qp_recv_failed(qp);
 		return;
 	}
 	if (pkt->flags & SKR_HAS_IMM) {

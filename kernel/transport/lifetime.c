@@ -109,6 +109,7 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	INIT_WORK(&qp->bh_work, skr_qp_bh_work);
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
 	skr_timer_init(qp);
+	skr_fault_init(qp);
 	qp->dev = dev;
 	qp->stats = dev->stats;
 	qp->ibqp = ibqp;

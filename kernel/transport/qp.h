@@ -27,6 +27,7 @@
 #include "../ring/ring.h"
 #include "../ring/rq_shared.h"
 #include "../ring/wqe.h"
+#include "fault.h"
 #include "flow.h"
 #include "reorder.h"
 
@@ -326,6 +327,8 @@ struct skr_qp_attr {
  * @cur_rsp: the same of @rx_rsp
  * @early_req: requests that overtook others
  * @early_rsp: responses that overtook others
+ * @faults: waits for pages, by enum skr_fault_kind
+ * @fault: the one of @faults for what is being worked on
  * @tx_units: what is inside the local stack, see SKR_TX_UNIT; atomic
  * @tx_total: what has gone there, ever, in the same units; wraps
  * @tx_cpu: CPU that sent the last one
@@ -376,6 +379,8 @@ struct skr_qp {
 	struct sk_buff		*cur_rsp;
 	struct skr_reorder	early_req;
 	struct skr_reorder	early_rsp;
+	struct skr_fault	faults[SKR_FAULT_KINDS];
+	struct skr_fault	*fault;
 	atomic_t		tx_units;
 	u32			tx_total;
 	int			tx_cpu;
@@ -495,7 +500,20 @@ static inline struct skr_who skr_qp_who(const struct skr_qp *qp)
 		.dev = qp->dev,
 		.pd = qp->xrcd ? qp->xrc_srq->ibsrq.pd : qp->ibqp->pd,
 		.qpn = qp->qpn,
+		.miss = &qp->fault->miss,
 	};
+}
+
+/**
+ * skr_qp_missed() - did an access that failed only miss a page?
+ * @qp: QP, locked
+ *
+ * Return: true if the packet or request at hand has to wait; it is executed again,
+ *	from its beginning.
+ */
+static inline bool skr_qp_missed(const struct skr_qp *qp)
+{
+	return qp->fault->miss.missed;
 }
 
 /**
@@ -787,7 +805,7 @@ bool skr_requester(struct skr_qp *qp, int budget);
  * @bytes: how much
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
- * Return: false if the request names memory that it must not.
+ * Return: false if the request names memory that it must not, or a page is missed.
  */
 bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, void *to,
 		     u32 bytes);
@@ -881,6 +899,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget);
  * @SKR_REM_ACCESS: key, domain, access or range
  * @SKR_REM_OP: our own receive request is at fault
  * @SKR_LOCAL_LEN: the message is longer than the receive request
+ * @SKR_ABSENT: memory is not there: the request has to wait
  */
 enum skr_verdict {
 	SKR_OK,
@@ -889,6 +908,7 @@ enum skr_verdict {
 	SKR_REM_ACCESS,
 	SKR_REM_OP,
 	SKR_LOCAL_LEN,
+	SKR_ABSENT,
 };
 
 /**

@@ -160,7 +160,10 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct sk
 		return PTR_ERR(payload);
 	if (!skr_req_payload(qp, wqe, offset, payload, bytes)) {
 		skr_batch_cancel(out);
-		return -EFAULT;
+		if (!skr_qp_missed(qp))
+			return -EFAULT;
+		skr_fault_ahead(qp, wqe->length - offset);
+		return -EINPROGRESS;
 	}
 	skr_send_end(out, &pkt);
 	return 0;
@@ -406,6 +409,8 @@ static enum skr_req_verdict skr_req_one(struct skr_qp *qp, struct skr_batch *out
 		return skr_req_fail(qp, wqe, IB_WC_LOC_PROT_ERR);
 	case -ENXIO:
 		return skr_req_fail(qp, wqe, IB_WC_LOC_QP_OP_ERR);
+	case -EINPROGRESS:
+		return SKR_REQ_BLOCKED;
 	case -EAGAIN:
 		if (skr_qp_reliable(qp)) {
 			skr_req_refused(qp);

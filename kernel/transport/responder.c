@@ -143,13 +143,22 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	sges = skr_qp_sges(qp, qp->recv.wqe->sge, qp->recv.wqe->num_sge);
 	if (!skr_sges_write_skb(&sges, resp->received, skb, skr_rx_payload(skb, pkt),
 				pkt->payload_bytes))
-		return SKR_REM_OP;
+		return skr_qp_missed(qp) ? SKR_ABSENT : SKR_REM_OP;
 	if (pkt->flags & SKR_HAS_IETH && !skr_invalidate(&sges.who, pkt->ieth))
 		return SKR_REM_ACCESS;
 	resp->received += pkt->payload_bytes;
 	if (pkt->flags & SKR_IS_LAST)
 		skr_resp_recv_done(qp, pkt, IB_WC_RECV);
 	return SKR_OK;
+}
+
+/* A remote access failed; @left bytes of its message were to be accessed. */
+static enum skr_verdict skr_resp_inaccessible(struct skr_qp *qp, u32 left)
+{
+	if (!skr_qp_missed(qp))
+		return SKR_REM_ACCESS;
+	skr_fault_ahead(qp, left);
+	return SKR_ABSENT;
 }
 
 static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr_pkt *pkt)
@@ -194,7 +203,7 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 	if (pkt->payload_bytes &&
 	    !skr_remote_write_skb(&who, resp->rkey, resp->va, skb, skr_rx_payload(skb, pkt),
 				  pkt->payload_bytes))
-		return SKR_REM_ACCESS;
+		return skr_resp_inaccessible(qp, resp->left);
 	resp->va += pkt->payload_bytes;
 	resp->left -= pkt->payload_bytes;
 	resp->received += pkt->payload_bytes;
@@ -263,7 +272,7 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 	    pkt->va & (sizeof(u64) - 1))
 		return SKR_INV_REQ;
 	if (!skr_remote_atomic(&who, &atomic))
-		return SKR_REM_ACCESS;
+		return skr_resp_inaccessible(qp, sizeof(u64));
 
 	saved.orig = atomic.orig;
 	skr_replay_save(qp, &saved);
@@ -453,6 +462,8 @@ bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 	verdict = skr_responder_execute(qp, skb, pkt, &packets);
 	if (qp->state == IB_QPS_ERR)
 		return true;	/* a completion queue overran */
+	if (verdict == SKR_ABSENT)
+		return true;	/* it stays the packet at hand */
 	if (verdict == SKR_RNR) {
 		skr_qp_count(qp, SKR_CNT_OUT_OF_BUFFER);
 		skr_resp_answer(qp, SKR_AETH_RNR | qp->attr.min_rnr_timer, resp->epsn);
@@ -477,7 +488,10 @@ static u8 skr_resp_read_opcode(bool first, bool last)
 	return last ? SKR_READ_RESP_LAST : SKR_READ_RESP_MIDDLE;
 }
 
-/* One response. Return: 0, -EAGAIN or -ENOMEM to try again, -EACCES. */
+/*
+ * One response. Return: 0, -EAGAIN or -ENOMEM to try again, -EINPROGRESS if a page
+ * was missed, -EACCES.
+ */
 static int skr_resp_read_one(struct skr_qp *qp, struct skr_batch *out)
 {
 	struct skr_reading *reading = &qp->resp.reading;
@@ -498,6 +512,8 @@ static int skr_resp_read_one(struct skr_qp *qp, struct skr_batch *out)
 	/* a copy: the peer's user may change the memory at any time */
 	if (bytes && !skr_remote_read(&who, reading->rkey, reading->va, payload, bytes)) {
 		skr_batch_cancel(out);
+		if (skr_resp_inaccessible(qp, reading->left) == SKR_ABSENT)
+			return -EINPROGRESS;
 		return -EACCES;
 	}
 	skr_send_end(out, &pkt);
@@ -546,7 +562,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget)
 	if (ret == -EACCES)
 		/* the region went away under the READ */
 		skr_resp_fail(qp, SKR_REM_ACCESS, qp->resp.reading.psn);
-	else if (ret < 0)
+	else if (ret < 0 && ret != -EINPROGRESS)
 		skr_timer_pause(qp);
 	return ret == 1;
 }

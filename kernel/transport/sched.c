@@ -199,14 +199,18 @@ static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
 	return skr_rx_execute(qp, skb, &pkt);
 }
 
-/* One packet of the skb in work, which ends with its last packet or with the QP. */
+/*
+ * One packet of the skb in work, which ends with its last packet or with the QP. One
+ * that misses a page stays the packet at hand.
+ */
 static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
 {
 	struct sk_buff *skb = *cur;
 
 	/* an error frees what is in work: not this one */
 	*cur = NULL;
-	if (skr_rx_one(qp, skb) && skr_rx_next(skb) && qp->state != IB_QPS_ERR)
+	if (skr_rx_one(qp, skb) && qp->state != IB_QPS_ERR &&
+	    (skr_qp_missed(qp) || skr_rx_next(skb)))
 		*cur = skb;
 	else
 		consume_skb(skb);
@@ -225,7 +229,7 @@ static bool skr_step_responses(struct skr_qp *qp)
 			return false;
 		}
 		skr_rx_step(qp, &qp->cur_rsp);
-		if (qp->state == IB_QPS_ERR)
+		if (qp->state == IB_QPS_ERR || skr_qp_missed(qp))
 			return false;
 	}
 	return true;
@@ -265,6 +269,10 @@ static bool skr_step_requests(struct skr_qp *qp)
 		skr_rx_step(qp, &qp->cur_req);
 		if (qp->state == IB_QPS_ERR)
 			return false;
+		if (skr_qp_missed(qp)) {
+			more = false;
+			break;
+		}
 		/* the next request of an XRC target may be about another CQ */
 		if (qp->xrcd && qp->fire_recv)
 			break;
@@ -285,14 +293,23 @@ static bool skr_step(struct skr_qp *qp)
 		return false;
 
 	idx = srcu_read_lock(&qp->dev->mr_srcu);
-	if (qp->state != IB_QPS_ERR)
+	if (qp->state != IB_QPS_ERR) {
+		skr_fault_begin(qp, SKR_FAULT_RESPONSES);
 		more = skr_step_responses(qp);
-	if (qp->state != IB_QPS_ERR)
+		skr_fault_end(qp);
+	}
+	if (qp->state != IB_QPS_ERR) {
+		skr_fault_begin(qp, SKR_FAULT_REQUESTS);
 		more |= skr_step_requests(qp);
+		skr_fault_end(qp);
+	}
 	if (test_and_clear_bit(SKR_QP_TIMER_ACK, &qp->run_flags) && qp->state != IB_QPS_ERR)
 		skr_completer_timeout(qp);
-	if (skr_qp_sends(qp) && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
+	if (skr_qp_sends(qp) && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)) {
+		skr_fault_begin(qp, SKR_FAULT_SENDS);
 		more |= skr_requester(qp, SKR_STEP_BUDGET);
+		skr_fault_end(qp);
+	}
 	/* not else: what comes before may have failed the QP */
 	if (qp->state == IB_QPS_ERR)
 		more = skr_flush(qp, SKR_STEP_BUDGET);

@@ -47,6 +47,11 @@ static void skr_uc_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	verdict = skr_responder_execute(qp, skb, pkt, &packets);
 	if (qp->state == IB_QPS_ERR)
 		return;		/* a completion queue overran */
+	if (verdict == SKR_ABSENT) {
+		/* it is expected once more */
+		resp->epsn = pkt->psn;
+		return;
+	}
 	if (verdict) {
 		skr_uc_refused(qp, verdict);
 		return;

@@ -40,8 +40,8 @@ bool skr_uc_gap(struct skr_qp *qp);
  * (IBTA 9.8.3).
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
- * Return: 0, -EAGAIN or -ENOMEM to try again, -EFAULT for bad memory, -ENXIO
- *	if there is no such address handle.
+ * Return: 0, -EAGAIN or -ENOMEM to try again, -EINPROGRESS if a page was missed,
+ *	-EFAULT for bad memory, -ENXIO if there is no such address handle.
  */
 int skr_datagram_send(struct skr_qp *qp, const struct skr_swqe *wqe);
 

@@ -50,6 +50,7 @@ static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
 	[SKR_CNT_NP_CNP_SENT].name = "np_cnp_sent",
 	[SKR_CNT_RP_CNP_HANDLED].name = "rp_cnp_handled",
 	[SKR_CNT_RP_CNP_IGNORED].name = "rp_cnp_ignored",
+	[SKR_CNT_PAGE_FAULTS].name = "odp_page_faults",
 };
 
 /**

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "../ring/shm.h"
 #include "verbs.h"
 
 /* Let the region be found. From here on skr_mr_withdraw() comes before freeing it. */
@@ -51,63 +52,145 @@ struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access)
 	return &mr->ibmr;
 }
 
-/* The pinned pages as an array that can be indexed in softirq */
-static int skr_mr_fill_pages(struct skr_mr *mr)
+static bool skr_range_ok(u64 start, u64 length, u64 iova, int access)
 {
-	struct sg_page_iter iter;
-	size_t n, i = 0;
+	/* all that the process has: implicit on-demand paging */
+	if (access & IB_ACCESS_ON_DEMAND && !start && length == U64_MAX)
+		return !iova;
+	return length <= SKR_MAX_MR_BYTES && !(length && iova > U64_MAX - (length - 1));
+}
 
-	mr->offset = ib_umem_offset(mr->umem);
-	n = DIV_ROUND_UP((u64)mr->offset + mr->key.length, PAGE_SIZE);
-	mr->pages = kvmalloc_array(n, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
-	if (!mr->pages)
-		return -ENOMEM;
-	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &iter, 0) {
-		if (i == n)
-			break;
-		mr->pages[i++] = sg_page_iter_page(&iter);
+/* A region over memory that is there already; the memory is the region's if it succeeds. */
+static struct ib_mr *skr_mr_create(struct ib_pd *ibpd, const struct skr_memory *mem, u64 start,
+				   int access)
+{
+	struct skr_mr *mr;
+	int err;
+
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->mem = *mem;
+	mr->key.kind = SKR_MR_USER;
+	mr->key.access = access;
+	mr->key.valid = true;
+	mr->key.start = start;
+	mr->key.length = mem->length;
+	err = skr_mr_publish(mr, ibpd);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
 	}
-	return i == n ? 0 : -EFAULT;
+	return &mr->ibmr;
 }
 
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata)
 {
-	struct skr_mr *mr;
+	struct skr_memory mem;
+	struct ib_mr *ibmr;
 	int err;
 
-	if (SKR_DMAH || access & IB_ACCESS_ON_DEMAND)
+	if (SKR_DMAH)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (length > SKR_MAX_MR_BYTES || (length && iova > U64_MAX - (length - 1)))
+	if (!skr_range_ok(start, length, iova, access))
 		return ERR_PTR(-EINVAL);
+	err = skr_memory_get(&mem, skr_dev(ibpd->device), start, length, access);
+	if (err)
+		return ERR_PTR(err);
+	ibmr = skr_mr_create(ibpd, &mem, iova, access);
+	if (IS_ERR(ibmr))
+		skr_memory_put(&mem);
+	return ibmr;
+}
 
-	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
-		goto err_free_mr;
+struct ib_mr *skr_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
+			    struct uverbs_attr_bundle *attrs)
+{
+	struct skr_memory mem;
+
+	/* the core has checked the range; addresses count from 0 */
+	skr_memory_borrow(&mem, skr_dm(ibdm)->shm->pages, attr->offset, attr->length);
+	return skr_mr_create(ibpd, &mem, 0, attr->access_flags & ~IB_ZERO_BASED);
+}
+
+/**
+ * struct skr_rereg - what a region becomes
+ * @mem: its memory
+ * @pd: its protection domain
+ * @access: IB_ACCESS_*
+ * @start: first address
+ * @length: bytes
+ */
+struct skr_rereg {
+	struct skr_memory	mem;
+	struct ib_pd		*pd;
+	int			access;
+	u64			start;
+	u64			length;
+};
+
+/* Change a region that nobody can find. Return: what it was. */
+static struct skr_rereg skr_mr_change(struct skr_mr *mr, const struct skr_rereg *to)
+{
+	struct skr_rereg from = {
+		.mem = mr->mem,
+		.pd = mr->key.pd,
+		.access = mr->key.access,
+		.start = mr->key.start,
+		.length = mr->key.length,
+	};
+
+	mr->mem = to->mem;
+	mr->key.pd = to->pd;
+	mr->key.access = to->access;
+	mr->key.start = to->start;
+	mr->key.length = to->length;
+	return from;
+}
+
+/*
+ * As if the region were deregistered and registered again: requests that arrive
+ * meanwhile are refused, and windows must not be bound to it. It keeps its keys.
+ * What can fail comes first: a region that is not changed is as it was.
+ */
+struct ib_mr *skr_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				int access, struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct skr_dev *dev = skr_dev(ibmr->device);
+	struct skr_mr *mr = skr_mr(ibmr);
+	struct skr_rereg to = {
+		.pd = flags & IB_MR_REREG_PD ? pd : mr->key.pd,
+		.access = flags & IB_MR_REREG_ACCESS ? access : mr->key.access,
+		.start = flags & IB_MR_REREG_TRANS ? iova : mr->key.start,
+		.length = flags & IB_MR_REREG_TRANS ? length : mr->key.length,
+	};
+	struct skr_rereg from;
+	int err;
+
+	if (!(flags & IB_MR_REREG_TRANS))
+		start = mr->mem.start;
+	if (!skr_range_ok(start, to.length, to.start, to.access))
+		return ERR_PTR(-EINVAL);
+	if (flags & IB_MR_REREG_TRANS)
+		err = skr_memory_get(&to.mem, dev, start, length, to.access);
+	else
+		err = skr_memory_renew(&to.mem, dev, &mr->mem, to.access);
+	if (err)
+		return ERR_PTR(err);
+	if (atomic_cmpxchg(&mr->windows, 0, INT_MIN)) {
+		if (!skr_memory_same(&to.mem, &mr->mem))
+			skr_memory_put(&to.mem);
+		return ERR_PTR(-EBUSY);
 	}
-	mr->key.kind = SKR_MR_USER;
-	mr->key.access = access;
-	mr->key.valid = true;
-	mr->key.start = iova;
-	mr->key.length = length;
-	err = skr_mr_fill_pages(mr);
-	if (err)
-		goto err_free_pages;
-	err = skr_mr_publish(mr, ibpd);
-	if (err)
-		goto err_free_pages;
-	return &mr->ibmr;
 
-err_free_pages:
-	kvfree(mr->pages);
-	ib_umem_release(mr->umem);
-err_free_mr:
-	kfree(mr);
-	return ERR_PTR(err);
+	skr_key_hide(dev, &mr->key);
+	from = skr_mr_change(mr, &to);
+	skr_key_show(dev, &mr->key);
+	atomic_set(&mr->windows, 0);
+	if (!skr_memory_same(&from.mem, &mr->mem))
+		skr_memory_put(&from.mem);
+	return NULL;
 }
 
 static int skr_page_list_alloc(struct skr_page_list *list, u32 max)
@@ -181,11 +264,9 @@ int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	err = skr_mr_withdraw(mr);
 	if (err)
 		return err;
-	kvfree(mr->pages);
+	skr_memory_put(&mr->mem);
 	kvfree(mr->list.addr);
 	kvfree(mr->next.addr);
-	if (mr->umem)
-		ib_umem_release(mr->umem);
 	kfree(mr);
 	return 0;
 }

@@ -63,6 +63,11 @@ const struct ib_device_ops skr_device_ops = {
 
 	.get_dma_mr = skr_get_dma_mr,
 	.reg_user_mr = skr_reg_user_mr,
+	.rereg_user_mr = skr_rereg_user_mr,
+	.alloc_dm = skr_alloc_dm,
+	.dealloc_dm = skr_dealloc_dm,
+	.reg_dm_mr = skr_reg_dm_mr,
+	.advise_mr = skr_advise_mr,
 	.alloc_mr = skr_alloc_mr,
 	.map_mr_sg = skr_map_mr_sg,
 	.dereg_mr = skr_dereg_mr,

@@ -8,6 +8,23 @@
 
 #include "../wire/iba.h"
 
+/* On-demand paging: for whatever a QP does with memory */
+#define SKR_ODP_CAP	(IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING) ? \
+			 IBK_ON_DEMAND_PAGING : 0)
+
+static const struct ib_odp_caps skr_odp_caps = {
+	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
+	.per_transport_caps = {
+		.rc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV,
+		.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_SRQ_RECV,
+		.ud_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_SRQ_RECV,
+	},
+};
+
 int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		     struct ib_udata *udata)
 {
@@ -29,7 +46,8 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				    IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				    IB_DEVICE_SRQ_RESIZE | IB_DEVICE_XRC |
 				    IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_ATOMIC_WRITE,
-		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_BLOCK_MULTICAST_LOOPBACK |
+				    SKR_ODP_CAP,
 		.max_send_sge = SKR_MAX_SGE,
 		.max_recv_sge = SKR_MAX_SGE,
 		.max_sge_rd = SKR_MAX_SGE,
@@ -50,11 +68,14 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_qp_init_rd_atom = SKR_MAX_RD_ATOMIC,
 		.max_res_rd_atom = SKR_MAX_RD_ATOMIC * SKR_MAX_QP,
 		.atomic_cap = IB_ATOMIC_GLOB,
+		.max_dm_size = SKR_MAX_DM_BYTES,
 		.max_pkeys = 1,
 		.cq_caps.max_cq_moderation_count = U16_MAX,
 		.cq_caps.max_cq_moderation_period = U16_MAX,
 		.local_ca_ack_delay = 15,
 	};
+	if (IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
+		attr->odp_caps = skr_odp_caps;
 	return 0;
 }
 

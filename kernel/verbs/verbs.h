@@ -12,8 +12,13 @@
 #include "../device.h"
 #include "../net/dest.h"
 
+struct skr_shm;
+
 /** skr_device_ops - what ib_core calls us for */
 extern const struct ib_device_ops skr_device_ops;
+
+/** skr_driver_def - what our methods have beyond the common ones */
+extern const struct uapi_definition skr_driver_def[];
 
 /**
  * struct skr_ucontext - an open device
@@ -48,6 +53,27 @@ struct skr_ah {
 	struct ib_ah	ibah;
 	struct skr_dest	*dest;
 };
+
+/**
+ * struct skr_dm - device memory
+ * @ibdm: ib_core's part
+ * @shm: the memory
+ */
+struct skr_dm {
+	struct ib_dm	ibdm;
+	struct skr_shm	*shm;
+};
+
+/**
+ * skr_dm() - our device memory
+ * @ibdm: ib_core's view of it
+ *
+ * Return: the memory that contains @ibdm.
+ */
+static inline struct skr_dm *skr_dm(struct ib_dm *ibdm)
+{
+	return container_of(ibdm, struct skr_dm, ibdm);
+}
 
 /**
  * skr_ah() - our address handle
@@ -138,10 +164,23 @@ int skr_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 struct ib_mr *skr_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *skr_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
+			    struct uverbs_attr_bundle *attrs);
+struct ib_mr *skr_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				int access, struct ib_pd *pd, struct ib_udata *udata);
 struct ib_mr *skr_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
 int skr_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		  unsigned int *sg_offset);
 int skr_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* dm.c */
+struct ib_dm *skr_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
+			   struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
+int skr_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+
+/* advise.c */
+int skr_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
+		  struct ib_sge *sge, u32 num_sge, struct uverbs_attr_bundle *attrs);
 
 /* mw.c */
 int skr_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);

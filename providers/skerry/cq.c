@@ -70,6 +70,15 @@ int skerry_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	return 0;
 }
 
+void skerry_cq_forget(struct ibv_cq *ibcq, uint32_t qp_num)
+{
+	struct skerry_cq *cq = to_scq(ibcq);
+
+	skerry_lock(&cq->lock);
+	skerry_ring_forget(&cq->ring, qp_num);
+	skerry_unlock(&cq->lock);
+}
+
 static struct skerry_cq *ex_to_scq(struct ibv_cq_ex *cq_ex)
 {
 	return container_of(cq_ex, struct skerry_cq, vcq.cq_ex);

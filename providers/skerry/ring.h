@@ -161,6 +161,30 @@ static inline void skerry_ring_move(struct skerry_ring *to,
 }
 
 /*
+ * CQ: drop what is there of one QP; the others' entries keep their order. They
+ * move up towards the kernel's index, beyond which the kernel may be writing.
+ */
+static inline void skerry_ring_forget(struct skerry_ring *ring,
+				      uint32_t qp_num)
+{
+	uint32_t to;
+
+	skerry_ring_look(ring);
+	to = ring->seen;
+	for (uint32_t i = ring->seen; i != ring->index; i--) {
+		const void *entry = skerry_ring_entry(ring, i - 1);
+
+		if (((const struct skerry_cqe *)entry)->qp_num == qp_num)
+			continue;
+		if (--to != i - 1)
+			memcpy(skerry_ring_entry(ring, to), entry,
+			       sizeof(struct skerry_cqe));
+	}
+	ring->index = to;
+	skerry_ring_publish(ring);
+}
+
+/*
  * CQ: ask for an event. The barrier keeps the caller's next poll behind it,
  * so that an entry is either found by that poll or raises the event.
  */

@@ -75,6 +75,8 @@ static void skerry_free_context(struct ibv_context *ibctx)
  * from the kernel and finds the object by itself.
  */
 static const struct verbs_context_ops skerry_ctx_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
+	.alloc_dm = skerry_alloc_dm,
 	.alloc_mw = skerry_alloc_mw,
 	.alloc_parent_domain = skerry_alloc_parent_domain,
 	.alloc_pd = skerry_alloc_pd,
@@ -99,6 +101,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.destroy_srq = skerry_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = skerry_free_context,
+	.free_dm = skerry_free_dm,
 	.get_srq_num = skerry_get_srq_num,
 	.import_mr = skerry_import_mr,
 	.import_pd = skerry_import_pd,
@@ -116,8 +119,10 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.query_qp = skerry_query_qp,
 	.query_srq = skerry_query_srq,
 	.query_rt_values = skerry_query_rt_values,
+	.reg_dm_mr = skerry_reg_dm_mr,
 	.reg_mr = skerry_reg_mr,
 	.req_notify_cq = skerry_req_notify_cq,
+	.rereg_mr = skerry_rereg_mr,
 	.resize_cq = skerry_resize_cq,
 	.unimport_mr = skerry_unimport_mr,
 	.unimport_pd = skerry_unimport_pd,

@@ -238,6 +238,14 @@ void skerry_object_free(void *object, enum skerry_resource type,
 			struct skerry_home home);
 bool skerry_single_threaded(struct skerry_home home);
 
+/* dm.c */
+struct ibv_dm *skerry_alloc_dm(struct ibv_context *ibctx,
+			       struct ibv_alloc_dm_attr *attr);
+int skerry_free_dm(struct ibv_dm *ibdm);
+struct ibv_mr *skerry_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
+				uint64_t offset, size_t length,
+				unsigned int access);
+
 /* map.c */
 int skerry_map_ring(struct ibv_context *ibctx, struct skerry_ring *ring,
 		    const struct skerry_ring_info *info, size_t min_entry);
@@ -246,6 +254,8 @@ void skerry_unmap_ring(struct skerry_ring *ring);
 /* verbs.c */
 struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			     uint64_t hca_va, int access);
+int skerry_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		    void *addr, size_t length, int access);
 int skerry_dereg_mr(struct verbs_mr *vmr);
 struct ibv_mr *skerry_import_mr(struct ibv_pd *pd, uint32_t handle);
 void skerry_unimport_mr(struct ibv_mr *mr);
@@ -305,6 +315,7 @@ void skerry_wr_init(struct skerry_qp *qp, uint64_t send_ops_flags);
 
 void skerry_cq_set_readers(struct skerry_cq *cq, uint64_t wc_flags);
 int skerry_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
+void skerry_cq_forget(struct ibv_cq *ibcq, uint32_t qp_num);
 int skerry_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 
 #endif /* SKERRY_H */

@@ -33,6 +33,17 @@ struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return &vmr->ibv_mr;
 }
 
+int skerry_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		    void *addr, size_t length, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct ibv_rereg_mr cmd = {};
+
+	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
+				access, pd, &cmd, sizeof(cmd), &resp,
+				sizeof(resp));
+}
+
 int skerry_dereg_mr(struct verbs_mr *vmr)
 {
 	int ret;
@@ -361,8 +372,15 @@ int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 	if (ret)
 		return ret;
 
-	/* What was posted before is gone without a completion */
+	/*
+	 * What was posted before is gone without a completion, and what had
+	 * one is not to be taken for what is posted from now on
+	 */
 	if ((attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET) {
+		if (ibqp->recv_cq)
+			skerry_cq_forget(ibqp->recv_cq, ibqp->qp_num);
+		if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq)
+			skerry_cq_forget(ibqp->send_cq, ibqp->qp_num);
 		restart_wq(&qp->sq);
 		restart_wq(&qp->rq);
 	}

@@ -276,6 +276,40 @@ TEST(ProviderRing, MovesWhatWasNotConsumedWhenTheRingIsReplaced)
 	}
 }
 
+TEST(ProviderRing, ForgetsOneQpAndKeepsTheOthersInOrder)
+{
+	// each bit of the mask: is the entry of QP 1, which is forgotten?
+	for (uint32_t start : { 0u, 6u, 0xfffffffdu }) {
+		for (uint32_t mask = 0; mask < 256; mask++) {
+			for (uint32_t taken : { 0u, 3u, 8u }) {
+				Ring r(8, sizeof(skerry_cqe), start);
+
+				for (uint32_t i = 0; i < 8; i++) {
+					r.at<skerry_cqe>(start + i)->wr_id = i;
+					r.at<skerry_cqe>(start + i)->qp_num = mask >> i & 1;
+				}
+				r.set_kernel(start + 8);
+				for (uint32_t i = 0; i < taken; i++)
+					skerry_ring_take(&r.ring);
+
+				skerry_ring_forget(&r.ring, 1);
+				EXPECT_EQ(r.posted(), r.ring.index);
+				for (uint32_t i = taken; i < 8; i++) {
+					if (mask >> i & 1)
+						continue;
+					const skerry_cqe *cqe = skerry_ring_take(&r.ring);
+
+					ASSERT_NE(cqe, nullptr) << mask;
+					EXPECT_EQ(cqe->wr_id, uint64_t{ i }) << mask;
+					EXPECT_EQ(cqe->qp_num, 0u) << mask;
+				}
+				EXPECT_EQ(skerry_ring_take(&r.ring), nullptr) << mask;
+				EXPECT_EQ(r.ring.index, start + 8);
+			}
+		}
+	}
+}
+
 TEST(ProviderRing, ArmingAddsUp)
 {
 	Ring r(4, sizeof(skerry_cqe));

@@ -349,4 +349,24 @@ struct skerry_create_ah_resp {
 	__u32	rsvd;
 };
 
+/**
+ * SKERRY_ATTR_ALLOC_DM_INFO - attribute of UVERBS_METHOD_DM_ALLOC that is ours
+ *
+ * The first one in the driver's name space (1 << UVERBS_ID_NS_SHIFT). The
+ * kernel writes a struct skerry_dm_info there.
+ */
+#define SKERRY_ATTR_ALLOC_DM_INFO	0x1000
+
+/**
+ * struct skerry_dm_info - where device memory is
+ * @mmap_offset: offset to give to mmap() on the command descriptor
+ * @mmap_bytes: length to give to mmap()
+ *
+ * The memory begins with the mapping.
+ */
+struct skerry_dm_info {
+	__aligned_u64	mmap_offset;
+	__aligned_u64	mmap_bytes;
+};
+
 #endif /* SKERRY_ABI_H */
