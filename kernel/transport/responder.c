@@ -312,7 +312,7 @@ static enum skr_verdict skr_resp_atomic_write(struct skr_qp *qp, struct sk_buff 
 			  SKR_ATOMIC_WRITE_BYTES))
 		return SKR_INV_REQ;
 	if (!skr_remote_atomic(&who, &atomic))
-		return SKR_REM_ACCESS;
+		return skr_resp_inaccessible(qp, SKR_ATOMIC_WRITE_BYTES);
 	skr_resp_save_done(qp, pkt);
 	return SKR_OK;
 }
