@@ -452,6 +452,55 @@ void again(Bench &bench)
 	line.deliver(line.sites[0], 6, 5000);
 }
 
+/*
+ * every opcode of the service, in turn or out of it, with an SRQ that is there or is
+ * not, to either side: whatever they think of it, both are there afterwards
+ */
+void hostile(Bench &bench)
+{
+	Line line(bench);
+	Rng rng(36);
+	Path path;
+
+	path.source_mac = Path::mac("02:00:00:77:01:01");
+	path.dest_mac = Path::mac("02:00:00:77:01:02");
+	path.addresses("10.77.1.1", "10.77.1.2");
+	for (int i = 0; i < 400; i++) {
+		const bool to_b = i % 4;
+		const uint32_t srqns[] = { line.sites[0].srq.num(), line.sites[1].srq.num(), 0,
+					   0xffffff };
+		Bth bth;
+		Bytes body;
+
+		if (i % 20 == 0) {
+			for (const Qp *qp : { &line.initiator, &line.target })
+				if (int err = qp->try_state(IBV_QPS_RESET))
+					fail_errno("to RESET", err);
+			join(bench.devices, bench.config, line.initiator, line.target);
+			line.sites[0].srq.post(i, line.sites[0].mr.sge(0, 2000));
+		}
+		/* what is in turn fails the QP more often than not, so most is not */
+		bth.opcode = XRC | rng.below(32);
+		bth.qpn = (to_b ? line.target : line.initiator).num();
+		bth.psn = to_b ? line.target.query(IBV_QP_RQ_PSN).rq_psn : 0x111111;
+		bth.psn += rng.percent(80) ? 0 : uint32_t(rng.below(5)) - 2;
+		bth.psn &= 0xffffff;
+		bth.ack_request = true;
+		put32(body, srqns[rng.below(4)]);
+		/* as lengths have it, or not */
+		body.resize(rng.percent(50) ? 4 + 4 * rng.below(12) : 4 + 1024, uint8_t(i));
+		const Bytes f = frame(to_b ? path : path.reversed(), bth, body);
+		bench.wire.inject(to_b, f);
+		sleep_us(1000);
+	}
+	for (const Qp *qp : { &line.initiator, &line.target })
+		if (int err = qp->try_state(IBV_QPS_RESET))
+			fail_errno("to RESET", err);
+	join(bench.devices, bench.config, line.initiator, line.target);
+	/* requests that nobody took are still there: the other queue has none */
+	line.deliver(line.sites[1], 7, 5000);
+}
+
 void what_there_is_not(Bench &bench)
 {
 	Line line(bench);
@@ -695,6 +744,7 @@ int main(int argc, char **argv)
 			   { "an SRQ destroyed inside a READ", destroyed_inside_read },
 			   { "a message longer than its request", too_long },
 			   { "from the error state to a new start", again },
+			   { "every opcode, to either side", hostile },
 			   { "what there is not", what_there_is_not },
 			   { "two processes, one target", processes },
 			   { "a process killed under traffic", killed } });

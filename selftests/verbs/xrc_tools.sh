@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# XRC by other people's programs: ibv_xsrq_pingpong and perftest between two hosts.
+# XRC by other people's programs, ibv_xsrq_pingpong and perftest, between two hosts; and
+# a burst for two SRQs.
 # timeout: 420
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
@@ -19,7 +20,7 @@ xsrq()
 		ibv_xsrq_pingpong -d $SK_B -g "$b" "$@" $IP4_A
 }
 
-plan 18
+plan 19
 hosts_up
 links_up
 
@@ -29,6 +30,7 @@ for kind in v4 v6 v1-v6; do
 done
 check "ibv_xsrq_pingpong, 64 KB in packets of 256 bytes" xsrq v4 -n 20 -s 65536 -m 256
 check "ibv_xsrq_pingpong, one byte" xsrq v4 -n 50 -s 1
+check "a burst for two SRQs: two events" "$PROG/xrc_burst" --a $SK_A --b $SK_B
 for verb in send write read; do
 	check "ib_${verb}_bw, XRC, all sizes" perftest ib_${verb}_bw v4 -c XRC -a -n 5
 	check "ib_${verb}_bw, XRC, 64 KB, two QPs, IPv6" \
