@@ -7,6 +7,7 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
+#include "dmabuf.h"
 #include "odp.h"
 
 /* The pinned pages as an array that can be indexed in softirq */
@@ -68,6 +69,22 @@ int skr_memory_get(struct skr_memory *mem, struct skr_dev *dev, u64 start, u64 l
 	return err;
 }
 
+int skr_memory_attach(struct skr_memory *mem, int fd, u64 offset, u64 length, int access)
+{
+	struct skr_dmabuf *dmabuf;
+
+	*mem = (struct skr_memory) {
+		.length = length,
+		.writable = ib_access_writable(access),
+	};
+	dmabuf = skr_dmabuf_get(fd, offset, length, mem->writable);
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	mem->dmabuf = dmabuf;
+	mem->vaddr = skr_dmabuf_vaddr(dmabuf) + offset;
+	return 0;
+}
+
 void skr_memory_borrow(struct skr_memory *mem, struct page **pages, u64 offset, u64 length)
 {
 	*mem = (struct skr_memory) {
@@ -87,12 +104,16 @@ void skr_memory_put(struct skr_memory *mem)
 		ib_umem_release(mem->umem);
 	if (mem->odp)
 		skr_odp_put(mem->odp);
+	if (mem->dmabuf)
+		skr_dmabuf_put(mem->dmabuf);
 	*mem = (struct skr_memory) {};
 }
 
-/* Whose memory is it? */
+/* Whose memory is it? NULL: no process's */
 static const struct mm_struct *skr_memory_mm(const struct skr_memory *mem)
 {
+	if (mem->dmabuf)
+		return NULL;
 	return mem->odp ? mem->odp->mm : mem->umem->owning_mm;
 }
 
@@ -112,6 +133,8 @@ int skr_memory_renew(struct skr_memory *mem, struct skr_dev *dev, const struct s
 
 void *skr_memory_piece(const struct skr_memory *mem, u64 at, u32 *length)
 {
+	if (mem->vaddr)
+		return mem->vaddr + at;
 	at += mem->offset;
 	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
 	return page_address(mem->pages[at >> PAGE_SHIFT]) + offset_in_page(at);

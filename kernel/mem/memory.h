@@ -10,6 +10,7 @@
 struct ib_umem;
 struct page;
 struct skr_dev;
+struct skr_dmabuf;
 struct skr_odp;
 
 /**
@@ -18,6 +19,8 @@ struct skr_odp;
  * @pages: the same, one by one; or those of device memory
  * @offset: of the first byte in the first page
  * @odp: pages that come when they are needed, or NULL
+ * @dmabuf: a buffer of another device's, or NULL
+ * @vaddr: of the first byte of its part that is used
  * @start: first address in the process
  * @length: bytes
  * @writable: it may be written
@@ -30,6 +33,8 @@ struct skr_memory {
 	struct page	**pages;
 	u32		offset;
 	struct skr_odp	*odp;
+	struct skr_dmabuf *dmabuf;
+	void		*vaddr;
 	u64		start;
 	u64		length;
 	bool		writable;
@@ -49,6 +54,20 @@ struct skr_memory {
  */
 int skr_memory_get(struct skr_memory *mem, struct skr_dev *dev, u64 start, u64 length,
 		   int access);
+
+/**
+ * skr_memory_attach() - use a buffer of another device's
+ * @mem: set up on success, all zero otherwise
+ * @fd: the buffer
+ * @offset: of the first byte
+ * @length: bytes
+ * @access: IB_ACCESS_* that it will be used for
+ *
+ * Context: process.
+ * Return: 0 or a negative errno: -EOPNOTSUPP if it is not memory that the CPU can
+ *	access as memory, -EACCES if it is not to be written.
+ */
+int skr_memory_attach(struct skr_memory *mem, int fd, u64 offset, u64 length, int access);
 
 /**
  * skr_memory_borrow() - use pages that stay somebody else's
@@ -91,7 +110,7 @@ int skr_memory_renew(struct skr_memory *mem, struct skr_dev *dev, const struct s
  */
 static inline bool skr_memory_same(const struct skr_memory *a, const struct skr_memory *b)
 {
-	return a->umem == b->umem && a->odp == b->odp;
+	return a->umem == b->umem && a->odp == b->odp && a->dmabuf == b->dmabuf;
 }
 
 /**

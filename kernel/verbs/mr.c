@@ -104,6 +104,26 @@ struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 	return ibmr;
 }
 
+struct ib_mr *skr_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
+				     int access, SKR_DMAH_PARAM struct uverbs_attr_bundle *attrs)
+{
+	struct skr_memory mem;
+	struct ib_mr *ibmr;
+	int err;
+
+	if (SKR_DMAH)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!length || !skr_range_ok(offset, length, iova, 0))
+		return ERR_PTR(-EINVAL);
+	err = skr_memory_attach(&mem, fd, offset, length, access);
+	if (err)
+		return ERR_PTR(err);
+	ibmr = skr_mr_create(ibpd, &mem, iova, access);
+	if (IS_ERR(ibmr))
+		skr_memory_put(&mem);
+	return ibmr;
+}
+
 struct ib_mr *skr_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
 			    struct uverbs_attr_bundle *attrs)
 {

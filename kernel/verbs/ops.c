@@ -64,6 +64,7 @@ const struct ib_device_ops skr_device_ops = {
 	.get_dma_mr = skr_get_dma_mr,
 	.reg_user_mr = skr_reg_user_mr,
 	.rereg_user_mr = skr_rereg_user_mr,
+	.reg_user_mr_dmabuf = skr_reg_user_mr_dmabuf,
 	.alloc_dm = skr_alloc_dm,
 	.dealloc_dm = skr_dealloc_dm,
 	.reg_dm_mr = skr_reg_dm_mr,

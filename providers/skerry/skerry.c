@@ -120,6 +120,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.query_srq = skerry_query_srq,
 	.query_rt_values = skerry_query_rt_values,
 	.reg_dm_mr = skerry_reg_dm_mr,
+	.reg_dmabuf_mr = skerry_reg_dmabuf_mr,
 	.reg_mr = skerry_reg_mr,
 	.req_notify_cq = skerry_req_notify_cq,
 	.rereg_mr = skerry_rereg_mr,

@@ -254,6 +254,9 @@ void skerry_unmap_ring(struct skerry_ring *ring);
 /* verbs.c */
 struct ibv_mr *skerry_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			     uint64_t hca_va, int access);
+struct ibv_mr *skerry_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				    size_t length, uint64_t iova, int fd,
+				    int access);
 int skerry_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		    void *addr, size_t length, int access);
 int skerry_dereg_mr(struct verbs_mr *vmr);
