@@ -134,6 +134,21 @@ enum skr_counter {
 };
 
 /**
+ * enum skr_optional - counters that count from when they are switched on; they are
+ *	behind the others in hw_counters
+ * @SKR_OPT_CC_RX_CE: packets that came in marked
+ * @SKR_OPT_CC_RX_CNP: CNPs that came in
+ * @SKR_OPT_CC_TX_CNP: CNPs sent
+ * @SKR_OPT_COUNT: how many
+ */
+enum skr_optional {
+	SKR_OPT_CC_RX_CE,
+	SKR_OPT_CC_RX_CNP,
+	SKR_OPT_CC_TX_CNP,
+	SKR_OPT_COUNT,
+};
+
+/**
  * struct skr_stats - one CPU's share of the counters
  * @value: by enum skr_counter
  */
@@ -245,6 +260,8 @@ struct skr_congestion {
  * @stats: counters of all but QPs that are bound to counters of their own
  * @counters: counters that QPs are bound to, by the number that ib_core knows
  * @stats_past: sum of those that are gone; under @counters' lock
+ * @optional_from: what optional counters were when they were switched on; ib_core
+ *	serializes who uses it
  * @cc: congestion control
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
@@ -268,6 +285,7 @@ struct skr_dev {
 	struct skr_stats __percpu *stats;
 	struct xarray		counters;
 	struct skr_stats	stats_past;
+	u64			optional_from[SKR_OPT_COUNT];
 	struct skr_congestion	cc;
 	bool			port_active;
 	struct list_head	node;

@@ -4,7 +4,13 @@
 #include "../transport/qp.h"
 #include "verbs.h"
 
-static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
+/* All that hw_counters can show */
+#define SKR_STATS	(SKR_CNT_COUNT + SKR_OPT_COUNT)
+
+#define SKR_OPTIONAL(counter, text) \
+	[SKR_CNT_COUNT + (counter)] = { .name = text, .flags = IB_STAT_FLAG_OPTIONAL }
+
+static const struct rdma_stat_desc skr_stat_descs[SKR_STATS] = {
 	[SKR_CNT_RX_DROP + SKR_DROP_NONE].name = "rx_packets",
 	[SKR_CNT_RX_DROP + SKR_DROP_SHORT].name = "rx_drop_short",
 	[SKR_CNT_RX_DROP + SKR_DROP_TVER].name = "rx_drop_tver",
@@ -51,6 +57,9 @@ static const struct rdma_stat_desc skr_stat_descs[SKR_CNT_COUNT] = {
 	[SKR_CNT_RP_CNP_HANDLED].name = "rp_cnp_handled",
 	[SKR_CNT_RP_CNP_IGNORED].name = "rp_cnp_ignored",
 	[SKR_CNT_PAGE_FAULTS].name = "odp_page_faults",
+	SKR_OPTIONAL(SKR_OPT_CC_RX_CE, "cc_rx_ce_pkts"),
+	SKR_OPTIONAL(SKR_OPT_CC_RX_CNP, "cc_rx_cnp_pkts"),
+	SKR_OPTIONAL(SKR_OPT_CC_TX_CNP, "cc_tx_cnp_pkts"),
 };
 
 /**
@@ -90,9 +99,33 @@ u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter)
 	return sum;
 }
 
+/* What an optional counter would be if it had always been on */
+static u64 skr_optional_value(struct skr_dev *dev, enum skr_optional optional)
+{
+	switch (optional) {
+	case SKR_OPT_CC_RX_CE:
+		return skr_counter_value(dev, SKR_CNT_NP_ECN_MARKED);
+	case SKR_OPT_CC_RX_CNP:
+		return skr_counter_value(dev, SKR_CNT_RP_CNP_HANDLED) +
+		       skr_counter_value(dev, SKR_CNT_RP_CNP_IGNORED);
+	default:
+		return skr_counter_value(dev, SKR_CNT_NP_CNP_SENT);
+	}
+}
+
+int skr_modify_hw_stat(struct ib_device *ibdev, u32 port, unsigned int index, bool enable)
+{
+	struct skr_dev *dev = skr_dev(ibdev);
+	enum skr_optional optional = index - SKR_CNT_COUNT;
+
+	if (enable)
+		dev->optional_from[optional] = skr_optional_value(dev, optional);
+	return 0;
+}
+
 static struct rdma_hw_stats *skr_alloc_stats(void)
 {
-	return rdma_alloc_hw_stats_struct(skr_stat_descs, SKR_CNT_COUNT,
+	return rdma_alloc_hw_stats_struct(skr_stat_descs, SKR_STATS,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
@@ -101,7 +134,10 @@ struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 	return skr_alloc_stats();
 }
 
-/* Without what QPs count elsewhere, which the core adds by itself */
+/*
+ * Without what QPs count elsewhere, which the core adds by itself; but optional ones,
+ * which QPs have not got, are complete. Who has not switched one on does not see it.
+ */
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
@@ -111,7 +147,10 @@ int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 p
 		return -EINVAL;
 	for (i = 0; i < SKR_CNT_COUNT; i++)
 		stats->value[i] = skr_stats_value(dev->stats, i);
-	return SKR_CNT_COUNT;
+	for (i = 0; i < SKR_OPT_COUNT; i++)
+		stats->value[SKR_CNT_COUNT + i] =
+			skr_optional_value(dev, i) - dev->optional_from[i];
+	return SKR_STATS;
 }
 
 static struct skr_counters *skr_counters_find(struct rdma_counter *counter)

@@ -19,7 +19,8 @@ static int skr_pma_class_port_info(struct ib_mad *out)
 
 	info->base_version = IB_MGMT_BASE_VERSION;
 	info->class_version = 1;
-	info->capability_mask = IB_PMA_CLASS_CAP_EXT_WIDTH;
+	/* unicast and multicast are not told apart */
+	info->capability_mask = IB_PMA_CLASS_CAP_EXT_WIDTH_NOIETF;
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 }
 

@@ -82,6 +82,7 @@ const struct ib_device_ops skr_device_ops = {
 
 	.alloc_hw_port_stats = skr_alloc_hw_port_stats,
 	.get_hw_stats = skr_get_hw_stats,
+	.modify_hw_stat = skr_modify_hw_stat,
 	.counter_bind_qp = skr_counter_bind_qp,
 	.counter_unbind_qp = skr_counter_unbind_qp,
 	.counter_dealloc = skr_counter_dealloc,

@@ -212,6 +212,7 @@ int skr_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 u64 skr_counter_value(struct skr_dev *dev, enum skr_counter counter);
 struct rdma_hw_stats *skr_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
 int skr_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
+int skr_modify_hw_stat(struct ib_device *ibdev, u32 port, unsigned int index, bool enable);
 int skr_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp SKR_COUNTER_PORT);
 int skr_counter_unbind_qp(struct ib_qp *ibqp SKR_COUNTER_PORT);
 int skr_counter_dealloc(struct rdma_counter *counter);

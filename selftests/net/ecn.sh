@@ -12,7 +12,7 @@
 
 [ "$LINK" = skerry ] || skip_all "ECN is skerry's"
 
-plan 16
+plan 20
 hosts_switched
 links_up
 
@@ -105,7 +105,16 @@ check "which reach the sender, all of them" as_many \
 	"$(since "$NS_A" "$SK_A" np_cnp_sent "$sent_a")"
 
 must on "$NS_M" tc qdisc del dev mA root
+# counters that count from now on
+optional()
+{
+	on "$1" rdma statistic set link "$2/1" optional-counters \
+		cc_rx_ce_pkts,cc_rx_cnp_pkts,cc_tx_cnp_pkts
+}
+
 remember
+check "optional counters" optional "$NS_A" "$SK_A"
+must optional "$NS_B" "$SK_B"
 marking mB 10%
 check "READs whose responses are marked" perftest ib_read_bw v6 -s 65536 -n 200
 check "the reader counts the marks" at_least \
@@ -113,6 +122,13 @@ check "the reader counts the marks" at_least \
 check "and its CNPs reach the responder, all of them" as_many \
 	"$(since "$NS_A" "$SK_A" rp_cnp_handled "$handled_a")" \
 	"$(since "$NS_B" "$SK_B" np_cnp_sent "$sent_b")"
+check "an optional counter has the marks since then" as_many \
+	"$(number "$NS_B" "$SK_B" cc_rx_ce_pkts)" \
+	"$(since "$NS_B" "$SK_B" np_ecn_marked_roce_packets "$marked_b")"
+check "another the CNPs sent" as_many "$(number "$NS_B" "$SK_B" cc_tx_cnp_pkts)" \
+	"$(since "$NS_B" "$SK_B" np_cnp_sent "$sent_b")"
+check "and the peer's those that came" as_many "$(number "$NS_A" "$SK_A" cc_rx_cnp_pkts)" \
+	"$(since "$NS_A" "$SK_A" rp_cnp_handled "$handled_a")"
 check "there were some" at_least "$(since "$NS_B" "$SK_B" np_cnp_sent "$sent_b")" 1
 check "no CNP was a stranger's" no_strangers
 must on "$NS_M" tc qdisc del dev mB root

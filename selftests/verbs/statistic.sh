@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-plan 15
+plan 16
 [ "$LINK" = skerry ] || skip_all "$LINK has none"
 hosts_up
 links_up
@@ -92,6 +92,27 @@ not_less()
 	[ "$now" -ge "$1" ]
 }
 
+pma()
+{
+	cat "$PMA/$1" 2> /dev/null || on "$NS_A" cat "$PMA/$1"
+}
+
+# pma_agrees - counters/ of sysfs has what hw_counters has, in its own units, and
+# none that nobody counts
+pma_agrees()
+{
+	local sent received errors
+
+	sent=$(counter "$NS_A" $SK_A tx_bytes)
+	received=$(counter "$NS_A" $SK_A rx_bytes)
+	errors=$(pma port_rcv_errors)
+	echo "port_xmit_data $(pma port_xmit_data) of $sent bytes," \
+		"port_rcv_data $(pma port_rcv_data) of $received, port_rcv_errors $errors"
+	[ "$(pma port_xmit_data)" = $((sent / 4)) ] &&
+		[ "$(pma port_rcv_data)" = $((received / 4)) ] && [ "$errors" = 0 ] &&
+		! pma unicast_xmit_packets
+}
+
 # sums_agree - A has sent what B received, whoever counted it, and sysfs says the same
 sums_agree()
 {
@@ -101,7 +122,7 @@ sums_agree()
 	sleep 1
 	sent=$(port_sent)
 	received=$(counter "$NS_B" $SK_B rx_packets)
-	pma=$(cat $PMA/port_xmit_packets 2> /dev/null || on "$NS_A" cat $PMA/port_xmit_packets)
+	pma=$(pma port_xmit_packets)
 	echo "sent $sent, received $received, port_xmit_packets $pma"
 	[ "$sent" -gt 0 ] && [ "$sent" = "$received" ] && [ "$sent" = "$pma" ]
 }
@@ -123,6 +144,7 @@ check "the QP counts for the port again" moves port_sent
 check "binding again" stat_qp bind link $SK_A/1 lqpn "$qpn"
 quiet
 check "sums agree when a bound QP is gone" sums_agree
+check "counters/ agrees" pma_agrees
 
 check "counters by rule" stat_qp set link $SK_A/1 auto type on
 talk
