@@ -124,6 +124,9 @@ Result judge(Bench &bench, const PairConfig &config, const std::string &rule, co
 		result.exchanges++;
 		try {
 			t.body(bench);
+		} catch (const Tap::Skip &s) {
+			Tap::note("%s: %s: %s", rule.c_str(), t.name.c_str(), s.why.c_str());
+			result.exchanges--;
 		} catch (const std::exception &e) {
 			if (++result.bad <= MOST)
 				result.detail += "violated: " + rule + ": " + t.name + ": " +
