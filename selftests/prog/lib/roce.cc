@@ -84,7 +84,8 @@ void Bth::put(Bytes &to) const
 	to.push_back(solicited << 7 | migrated << 6 | (pad & 3) << 4 | (version & 15));
 	put16(to, pkey);
 	put32(to, static_cast<uint32_t>(congestion) << 24 | (qpn & 0xffffff));
-	put32(to, static_cast<uint32_t>(ack_request) << 31 | (psn & 0xffffff));
+	put32(to, static_cast<uint32_t>(ack_request) << 31 | (reserved & 0x7f) << 24 |
+			  (psn & 0xffffff));
 }
 
 Bth Bth::get(const uint8_t *p)
@@ -100,6 +101,7 @@ Bth Bth::get(const uint8_t *p)
 	b.congestion = p[4];
 	b.qpn = get24(p + 5);
 	b.ack_request = p[8] & 0x80;
+	b.reserved = p[8] & 0x7f;
 	b.psn = get24(p + 9);
 	return b;
 }

@@ -62,6 +62,7 @@ struct Bth {
 	uint8_t congestion = 0; /* FECN, BECN and six reserved bits */
 	uint32_t qpn = 0;
 	bool ack_request = false;
+	uint8_t reserved = 0; /* seven bits */
 	uint32_t psn = 0;
 
 	void put(Bytes &to) const;

@@ -69,6 +69,9 @@ void add_overlooked(Trials &trials)
 	for (uint8_t bits : { 0x80, 0x40, 0xc0, 0x3f, 0xff })
 		add("FECN, BECN and reserved bits are not looked at", hex(bits),
 		    [=](Out &o) { o.bth.congestion = bits; });
+	for (uint8_t bits : { 0x01, 0x40, 0x7f })
+		add("reserved bits beside AckReq are not looked at", hex(bits),
+		    [=](Out &o) { o.bth.reserved = bits; });
 	for (int tos = 0; tos < 256; tos += 4)
 		add("the DSCP is not looked at", hex(tos >> 2), [=](Out &o) { o.path.tos = tos; });
 	for (int ecn : { 1, 2, 3 })

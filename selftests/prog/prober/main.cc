@@ -6,13 +6,15 @@
  * --a, --b, --gid: see bench.hh; the QP is on A, the peer stands where B is
  * --foreign: the device is not ours; what it violates is told, and is no failure
  * --suite NAME: wire (if not given), cnp, i7 (marked READ responses), i9 (ports)
- * --rule TEXT: only rules with that in their names; --without TEXT: not these
+ * --rule TEXT: only rules with that in their names; --without TEXT|TEXT...: not
+ *	these
  * --thin N: one exchange of N of each rule
  * --oracle FILE: write FILE.pcap and FILE.txt for lib/oracles.py
  */
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <sstream>
 
 #include "rules.hh"
 
@@ -32,6 +34,16 @@ struct Choice {
 	bool whole() const
 	{
 		return suite == "wire" && only.empty() && without.empty() && thin == 1;
+	}
+
+	bool takes(const std::string &rule) const
+	{
+		std::istringstream words(without);
+
+		for (std::string text; std::getline(words, text, '|');)
+			if (rule.find(text) != rule.npos)
+				return false;
+		return rule.find(only) != rule.npos;
 	}
 
 	std::string suite, only, without;
@@ -80,8 +92,7 @@ std::vector<std::pair<std::string, Trials>> by_rule(const Trials &trials, const 
 	std::vector<std::pair<std::string, Trials>> rules;
 
 	for (auto &t : trials) {
-		if (t.rule.find(choice.only) == t.rule.npos ||
-		    (!choice.without.empty() && t.rule.find(choice.without) != t.rule.npos))
+		if (!choice.takes(t.rule))
 			continue;
 		auto it = std::find_if(rules.begin(), rules.end(),
 				       [&](auto &r) { return r.first == t.rule; });
@@ -113,6 +124,9 @@ Result judge(Bench &bench, const PairConfig &config, const std::string &rule, co
 		result.exchanges++;
 		try {
 			t.body(bench);
+		} catch (const Tap::Skip &s) {
+			Tap::note("%s: %s: %s", rule.c_str(), t.name.c_str(), s.why.c_str());
+			result.exchanges--;
 		} catch (const std::exception &e) {
 			if (++result.bad <= MOST)
 				result.detail += "violated: " + rule + ": " + t.name + ": " +
