@@ -81,19 +81,21 @@ rx_bytes()
 	counter "$NS_A" $SK_A rx_bytes
 }
 
-# longest_pause PID - the longest time in ms for which nothing came to A while
-# the process lived, seen every 100 ms
+# longest_pause PID - the longest time in ms for which nothing came to A while the
+# process lived, seen every 100 ms; from the first byte of a run of traffic to its end
 longest_pause()
 {
-	local last=0 now since=${EPOCHREALTIME/./} pause longest=0
+	local last=0 now run seen=0 since=0 pause longest=0
 
 	while ! gone "$1"; do
+		run=$(< "$TMP/run")
 		now=$(rx_bytes)
 		if [ "$now" != "$last" ]; then
-			last=$now since=${EPOCHREALTIME/./}
+			last=$now since=${EPOCHREALTIME/./} seen=$run
+		elif [ "$run" = "$seen" ] && [ "$run" = "$(< "$TMP/run")" ]; then
+			pause=$(((${EPOCHREALTIME/./} - since) / 1000))
+			[ $pause -le $longest ] || longest=$pause
 		fi
-		pause=$(((${EPOCHREALTIME/./} - since) / 1000))
-		[ $pause -le $longest ] || longest=$pause
 		sleep 0.1
 	done
 	echo $longest
@@ -115,11 +117,15 @@ failover()
 	) &
 	pid=$!
 	rm -f "$TMP/failed-over"
+	echo 0 > "$TMP/run"
 	(
-		# again and again until all has happened
+		n=0
+		# again and again until all has happened; even numbers are between runs
 		while [ ! -f "$TMP/failed-over" ]; do
+			echo $((++n)) > "$TMP/run"
 			traffic "$2" --mtu=1024 --count=300 --min=4096 --max=65536 --qps=8 \
 				--ops=write,write_imm > "$TMP/traffic" 2>&1 || exit 1
+			echo $((++n)) > "$TMP/run"
 		done
 	) &
 	traffic=$!
@@ -131,7 +137,7 @@ failover()
 	return $status
 }
 
-# short_pause - less than 2 seconds, start and end of each run included
+# short_pause - less than 2 seconds
 short_pause()
 {
 	cat "$TMP/pause"
