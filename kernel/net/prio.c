@@ -57,6 +57,7 @@ static u8 skr_prio_unmap(struct net_device *ndev, u8 level)
 	return level;
 }
 
+#if IS_ENABLED(CONFIG_DCB)
 /* Bit mask of priorities that a netdev's table has for one kind of traffic. */
 static u8 skr_prio_entry(struct net_device *ndev, u8 selector, u16 protocol)
 {
@@ -83,19 +84,29 @@ static u8 skr_prio_table(struct net_device *ndev, const struct skr_av *av)
 	return mask ?: dcb_ieee_getapp_default_prio_mask(ndev);
 }
 
-/* Return: what the netdev's table says, plus one, or 0. */
+/*
+ * Return: what the netdev's table says, plus one, or 0. Tables are the kernel's, by
+ * interface index alone: one that a netdev without DCB seems to have is that of a
+ * netdev in another namespace.
+ */
 static int skr_prio_app(struct net_device *ndev, struct netdev_nested_priv *priv)
 {
-	/* the highest of several; tables of CEE may have what is no priority */
-	return fls(skr_prio_table(ndev, priv->data));
+	/* the highest of several */
+	return ndev->dcbnl_ops ? fls(skr_prio_table(ndev, priv->data)) : 0;
 }
+#else
+static int skr_prio_app(struct net_device *ndev, struct netdev_nested_priv *priv)
+{
+	return 0;
+}
+#endif
 
 static u8 skr_prio_level(struct net_device *ndev, struct skr_av *av)
 {
 	struct netdev_nested_priv priv = { .data = av };
 	int found;
 
-	if (av->sl || !IS_ENABLED(CONFIG_DCB))
+	if (av->sl)
 		return av->sl;
 	found = skr_prio_app(ndev, &priv);
 	if (!found)

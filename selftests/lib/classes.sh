@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
 # The classes that packets travel in: qdiscs with one for each level, what they count,
-# and what is on the wire. Sourced after lib.sh.
+# and what is on the wire. Sourced after lib.sh, which sets _in.
+# shellcheck disable=SC2154
 
 LEVELS="0 1 2 3 4 5 6 7"
 
@@ -10,11 +11,11 @@ LEVELS="0 1 2 3 4 5 6 7"
 queues_up()
 {
 	ns_add "$NS_A" "$NS_B"
-	must ip link add $DEV_A mtu "$HOST_MTU" netns "$NS_A" numtxqueues 8 numrxqueues 8 type veth \
-		peer name $DEV_B mtu "$HOST_MTU" netns "$NS_B" numtxqueues 8 numrxqueues 8
-	address "$NS_A" $DEV_A $MAC_A $IP4_A $IP6_A $LL_A
-	address "$NS_B" $DEV_B $MAC_B $IP4_B $IP6_B $LL_B
-	must wait_until 5 carrier "$NS_A" $DEV_A
+	must ip link add "$DEV_A" mtu "$HOST_MTU" netns "$NS_A" numtxqueues 8 numrxqueues 8 type veth \
+		peer name "$DEV_B" mtu "$HOST_MTU" netns "$NS_B" numtxqueues 8 numrxqueues 8
+	address "$NS_A" "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
+	address "$NS_B" "$DEV_B" "$MAC_B" "$IP4_B" "$IP6_B" "$LL_B"
+	must wait_until 5 carrier "$NS_A" "$DEV_A"
 }
 
 # classes HOST DEV KIND - a class for each level
@@ -63,8 +64,8 @@ captured()
 {
 	# what is still on its way to the file
 	sleep 0.5
-	kill $dump
-	wait $dump
+	kill "$dump"
+	wait "$dump"
 	grep -q "^0 packets dropped by kernel" "$TMP/dump.err"
 }
 

@@ -59,13 +59,24 @@ cm_pair()
 # "RoCE v2"; fails where there is no configfs for it
 cm_type()
 {
-	local dev dir=/sys/kernel/config/rdma_cm
+	local host dev where
+
+	for host in "$NS_A:$SK_A" "$NS_B:$SK_B"; do
+		dev=${host#*:}
+		# all namespaces have one configfs, which is not seen in theirs
+		where=
+		[ "${host%:*}" != @peer ] || where=@peer
+		on "$where" bash -c "$(declare -f cm_type_of); cm_type_of '$dev' '$1'" || return
+		defer on "$where" rmdir "/sys/kernel/config/rdma_cm/$dev"
+	done
+}
+
+# cm_type_of DEV TYPE - in this guest
+cm_type_of()
+{
+	local dir=/sys/kernel/config/rdma_cm/$1
 
 	modprobe -q rdma_cm
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config || return
-	for dev in $SK_A $SK_B; do
-		mkdir -p $dir/"$dev" || return
-		echo "$1" > $dir/"$dev"/ports/1/default_roce_mode || return
-		defer rmdir $dir/"$dev"
-	done
+	mkdir -p "$dir" && echo "$2" > "$dir/ports/1/default_roce_mode"
 }

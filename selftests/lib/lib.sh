@@ -15,7 +15,8 @@ export LINK SELFTESTS PROG
 # and that much less traffic there is
 SLOW=${SLOW:-1}
 
-# the two hosts; an empty name is the first namespace
+# the two hosts; an empty name is the first namespace, @peer the other guest of a
+# test with "# guests: 2" (see guests.sh)
 NS_A=skA NS_B=skB NS_M=skM
 DEV_A=vA DEV_B=vB
 SK_A=sk0 SK_B=sk1
@@ -239,14 +240,14 @@ scaled()
 # hosts
 #
 
-# on HOST COMMAND... - run in that namespace
+# on HOST COMMAND... - run there
 on()
 {
-	if [ -n "$1" ]; then
-		ip netns exec "$1" "${@:2}"
-	else
-		"${@:2}"
-	fi
+	case $1 in
+	'') "${@:2}" ;;
+	@peer) "$SELFTESTS/lib/remote.sh" "${@:2}" ;;
+	*) ip netns exec "$1" "${@:2}" ;;
+	esac
 }
 
 # ns_add NAME...
@@ -271,14 +272,11 @@ no_dad()
 # address HOST DEV MAC IPV4 IPV6 LINK-LOCAL - and up
 address()
 {
-	local at=()
-
-	[ -z "$1" ] || at=(-n "$1")
-	must ip "${at[@]}" link set "$2" address "$3" addrgenmode none
-	must ip "${at[@]}" addr add "$4/24" dev "$2"
-	must ip "${at[@]}" addr add "$5/64" dev "$2" nodad
-	must ip "${at[@]}" addr add "$6/64" dev "$2" nodad
-	must ip "${at[@]}" link set "$2" up
+	must on "$1" ip link set "$2" address "$3" addrgenmode none
+	must on "$1" ip addr add "$4/24" dev "$2"
+	must on "$1" ip addr add "$5/64" dev "$2" nodad
+	must on "$1" ip addr add "$6/64" dev "$2" nodad
+	must on "$1" ip link set "$2" up
 }
 
 # join HOST DEV HOST DEV MTU - a veth pair between two hosts
@@ -411,13 +409,22 @@ links_up()
 # ready HOST DEV - until its node is there, its port up and its GIDs filled in
 ready()
 {
-	wait_until 10 node "$2" && wait_until 10 active "$1" "$2" &&
+	wait_until 10 node_of "$1" "$2" && wait_until 10 active "$1" "$2" &&
 		wait_until 10 gid_index "$1" "$2" v4 && wait_until 10 gid_index "$1" "$2" v6
 }
 
 active()
 {
 	on "$1" rdma link show "$2/1" | grep -q 'state ACTIVE'
+}
+
+# node_of HOST DEV - its node is there; namespaces share them
+node_of()
+{
+	case $1 in
+	@peer) on @peer bash -c "$(declare -f node); node $2" ;;
+	*) node "$2" ;;
+	esac
 }
 
 node()
@@ -568,8 +575,11 @@ listening()
 # in_host HOST - set _in to what runs a program there as a process of its own
 in_host()
 {
-	_in=()
-	[ -z "$1" ] || _in=(ip netns exec "$1")
+	case $1 in
+	'') _in=() ;;
+	@peer) _in=("$SELFTESTS/lib/remote.sh") ;;
+	*) _in=(ip netns exec "$1") ;;
+	esac
 }
 
 # slowed N - that many messages, on a slow kernel fewer, but never below 20

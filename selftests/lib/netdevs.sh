@@ -4,17 +4,45 @@
 # Two hosts whose addresses are on a netdev of some kind on top of a veth.
 # Sourced after lib.sh.
 
-# kind_available KIND [MODULE] - this kernel can make one
+# kind_available KIND - this kernel can make one
 kind_available()
 {
-	local made=1
+	local made=1 type=$1
 
-	modprobe -q "${2:-$1}"
+	case $1 in
+	active-backup | 802.3ad)
+		modprobe -q bonding
+		type=bond
+		;;
+	team)
+		modprobe -q team team_mode_activebackup
+		command -v teamd > /dev/null || return
+		;;
+	*)
+		modprobe -q "$1"
+		;;
+	esac
 	must ip link add kind1 type veth peer name kind2
-	ip link add link kind1 name kind0 type "$1" > /dev/null 2>&1 && made=0
+	ip link add link kind1 name kind0 type "$type" > /dev/null 2>&1 && made=0
 	ip link del kind0 > /dev/null 2>&1
 	ip link del kind1
 	return $made
+}
+
+# aggregate HOST KIND NAME - a bond or team without any netdev in it
+aggregate()
+{
+	case $2 in
+	active-backup) must ip -n "$1" link add "$3" type bond mode active-backup miimon 20 ;;
+	802.3ad) must ip -n "$1" link add "$3" type bond mode 802.3ad miimon 20 lacp_rate fast \
+		xmit_hash_policy layer3+4 ;;
+	team)
+		must on "$1" teamd -d -t "$3" -c '{"runner": {"name": "activebackup"},
+			"link_watch": {"name": "ethtool"}}'
+		# it would keep the namespace
+		defer on "$1" teamd -k -t "$3"
+		;;
+	esac
 }
 
 # on_top HOST LOWER KIND NAME - put a netdev of that kind onto LOWER, both up
@@ -30,8 +58,8 @@ on_top()
 	macvlan)
 		must ip "${at[@]}" link add link "$2" name "$4" type macvlan mode bridge
 		;;
-	bond)
-		must ip "${at[@]}" link add "$4" type bond mode active-backup miimon 20
+	active-backup | 802.3ad | team)
+		aggregate "$1" "$3" "$4"
 		must ip "${at[@]}" link set "$2" down
 		must ip "${at[@]}" link set "$2" master "$4"
 		;;
@@ -74,4 +102,28 @@ stacked_links()
 	must link_add "$NS_B" "$SK_B" "$LOWER_B"
 	must ready "$NS_A" "$SK_A"
 	must ready "$NS_B" "$SK_B"
+}
+
+# what each_kind goes through: how many
+KINDS=7
+
+# each_kind COUNT FUNCTION - for each kind of netdev that two hosts can have on top of
+# a veth: call FUNCTION KIND, which comes to COUNT results
+each_kind()
+{
+	local kind mark i
+
+	for kind in veth vlan bridge macvlan active-backup 802.3ad team; do
+		if [ "$kind" != vlan ] && ! kind_available "$kind"; then
+			for ((i = 1; i <= $1; i++)); do
+				skip "$kind: $i" "not in this kernel"
+			done
+			continue
+		fi
+		mark=$(deferred)
+		stacked_up "$kind"
+		stacked_links
+		"$2" "$kind"
+		undo_to "$mark"
+	done
 }

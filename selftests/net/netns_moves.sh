@@ -41,12 +41,12 @@ begin()
 	before=$(counter "$NS_B" $SK_B rx_packets)
 	in_host "$NS_A"
 	"${_in[@]}" "$PROG/traffic" --dev $SK_A --listen --stall=10 > "$TMP/server" 2>&1 &
-	server=$!
+	server_pid=$!
 	wait_until 10 listening "$NS_A" 7471 || return
 	in_host "$NS_B"
 	"${_in[@]}" "$PROG/traffic" --dev $SK_B --connect $IP4_A --count=1000000 --qps=4 \
 		--max=65536 --stall=10 > "$TMP/client" 2>&1 &
-	client=$!
+	client_pid=$!
 	wait_until 20 received $((before + 500)) && return
 	cat "$TMP/server" "$TMP/client"
 	return 1
@@ -57,9 +57,9 @@ ended()
 {
 	local a b
 
-	reap 60 $server
+	reap 60 "$server_pid"
 	a=$?
-	reap 60 $client
+	reap 60 "$client_pid"
 	b=$?
 	echo "server: $a, client: $b"
 	cat "$TMP/server" "$TMP/client"

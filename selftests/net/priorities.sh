@@ -14,7 +14,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/classes.sh
 . "$(dirname "$0")/../lib/classes.sh"
 
-plan 29
+plan 31
 [ "$LINK" = skerry ] || skip_all "the classes are skerry's"
 
 mark=$(deferred)
@@ -111,8 +111,8 @@ paused()
 
 	shift
 	plug block
-	traffic "$kind" --qps=8 --count=100 --reverse-count=0 --sl=3 --ops=write --max=65536 \
-		--retry=1 --stall=60 "$@" > "$TMP/paused" 2>&1 &
+	traffic "$kind" "$@" --reverse-count=0 --sl=3 --ops=write --retry=1 --stall=60 \
+		> "$TMP/paused" 2>&1 &
 	pid=$!
 	if ! wait_until 20 some_plugged; then
 		echo "nothing came into the plugged class"
@@ -142,7 +142,6 @@ bounded()
 	[ "$(sed -n 's/packets in the plug: //p' "$TMP/check.paused")" -le $((8 * 64)) ]
 }
 
-# dropped_none BEFORE
 dropped_none()
 {
 	echo "dropped: $(plug_dropped)"
@@ -152,14 +151,16 @@ dropped_none()
 must on "$NS_B" tc qdisc replace dev $DEV_B parent 1:4 handle 40: plug limit 100000000
 plug release_indefinite
 for kind in v4 v1-v6; do
-	before=$(number "$NS_B" $SK_B local_ack_timeout_err)
-	check "$kind: 8 QPs wait while their class is paused, and go on" paused $kind
+	timeouts=$(number "$NS_B" $SK_B local_ack_timeout_err)
+	check "$kind: a QP with little to send waits while its class is paused, and goes on" \
+		paused $kind --qps=1 --count=200 --max=64 --depth=4
+	check "$kind: so do 8 QPs with much" paused $kind --qps=8 --count=100 --max=65536
 	cp "$TMP/check" "$TMP/check.paused"
 	check "$kind: each QP had no more than its share in the queue" bounded
 	check "$kind: the queue dropped nothing" dropped_none
 	check "$kind: nobody lost patience" counters_zero "$NS_B" $SK_B \
 		req_transport_retries_exceeded
-	note "time-outs: $(($(number "$NS_B" $SK_B local_ack_timeout_err) - before))"
+	note "time-outs: $(($(number "$NS_B" $SK_B local_ack_timeout_err) - timeouts))"
 done
 plug block
 check "another class is not paused" pingpong v4 -n 50 -l 2

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
 # Boot a guest once and wait for its end.
-# Usage: boot.sh KERNEL PAYLOAD DIR [--shell]
+# Usage: boot.sh KERNEL PAYLOAD DIR [--shell | --peer PAYLOAD]
 #	KERNEL	6.12 or 7.3, as in build/boot/, or a lane, as in build/lane/
 #	PAYLOAD	tar archive to unpack over the root (see scripts/payload)
 #	DIR	gets console.log and verdict
+#	--peer	boot a second guest with this payload beside it, whose end comes with
+#		the first one's: three cables join them, eth0 for commands, then a
+#		virtio-net and an e1000e. Its console is in DIR/peer/
 # Exit status: 0 if the guest came to its orderly end.
 
 . "$(dirname "$0")/../../scripts/common.sh"
 . "$TOP/scripts/watch.sh"
 need_root
 
-k=$1 payload=$2 dir=$3 shell=${4:-}
+k=$1 payload=$2 dir=$3 shell=${4:-} peer=${5:-}
 
 command_line="root=/dev/vda panic=-1 oops=panic panic_on_warn=1 kfence.sample_interval=100"
 command_line+=" loglevel=5 console=ttyS0 net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60"
@@ -68,27 +71,63 @@ mkdir -p "$dir"
 : > "$dir/verdict"
 : > "$dir/console.log"
 
-machine+=(-name "skerry-$k" -smp 2 -m 4096 -nodefaults -display none -no-reboot -nic none)
+# become_guest PAYLOAD DIR ARGUMENT... - a QEMU with all that a guest has
+become_guest()
+{
+	exec_qemu "${machine[@]}" -drive "file=$1,if=virtio,format=raw,readonly=on" \
+		-device virtio-serial-pci -chardev "file,id=verdict,path=$2/verdict" \
+		-device "virtserialport,chardev=verdict,name=skerry.verdict" "${@:3}"
+}
+
+# cables 1|2 - set nics to this guest's ends of the cables
+cables()
+{
+	local guest=$1 side name n=0 device
+
+	nics=()
+	case $guest in
+	1) side=server=off,reconnect-ms=200 ;;
+	2) side=server=on ;;
+	esac
+	for device in virtio-net-pci virtio-net-pci e1000e; do
+		name=cable$n
+		nics+=(-netdev "stream,id=$name,$side,addr.type=unix,addr.path=$dir/$name"
+			-device "$device,netdev=$name,romfile=,mac=52:54:00:77:0$n:0$guest")
+		n=$((n + 1))
+	done
+}
+
+machine+=(-name "skerry-$k" -smp 2 -nodefaults -display none -no-reboot)
 if [ "$(accelerator)" = kvm ]; then
 	machine+=(-accel kvm -cpu host)
 else
 	machine+=(-accel "tcg,thread=multi" -cpu max)
 fi
 machine+=(-kernel "$kernel" -initrd "$initrd"
-	-drive "file=$BUILD/image.ext4,if=virtio,format=raw,snapshot=on"
-	-drive "file=$payload,if=virtio,format=raw,readonly=on"
-	-device virtio-serial-pci -chardev "file,id=verdict,path=$dir/verdict"
-	-device "virtserialport,chardev=verdict,name=skerry.verdict"
-	-append "$command_line")
+	-drive "file=$BUILD/image.ext4,if=virtio,format=raw,snapshot=on")
+[ "$shell" != --peer ] || command_line+=" guests=2"
+machine+=(-append "$command_line")
 
-if [ "$shell" = --shell ]; then
-	exec_qemu "${machine[@]}" -serial mon:stdio
-fi
+nics=(-nic none)
+case $shell in
+--shell)
+	become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial mon:stdio
+	;;
+--peer)
+	mkdir -p "$dir/peer"
+	: > "$dir/peer/console.log"
+	cables 2
+	become_guest "$peer" "$dir/peer" -m 2048 "${nics[@]}" \
+		-serial "file:$dir/peer/console.log" < /dev/null > "$dir/peer/qemu.log" 2>&1 9>&- &
+	second=$!
+	cables 1
+	;;
+esac
 
-exec_qemu "${machine[@]}" -serial "file:$dir/console.log" \
+become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial "file:$dir/console.log" \
 	< /dev/null > "$dir/qemu.log" 2>&1 9>&- &
 guest=$!
-trap 'kill -9 $guest 2> /dev/null || true' EXIT
+trap 'kill -9 $guest ${second-} 2> /dev/null || true' EXIT
 
 watch_guest $guest
 cat "$dir/qemu.log" >&2

@@ -11,6 +11,7 @@ SELFTESTS=/skerry/selftests
 CGROUP=/sys/fs/cgroup/test
 KMEMLEAK=/sys/kernel/debug/kmemleak
 leaks=''
+two=$(grep -ow guests=2 /proc/cmdline)
 TROUBLE='WARNING:|BUG:|Oops|Call Trace:|refcount_t:|KASAN|KFENCE|UBSAN|kmemleak'
 TROUBLE+='|unregister_netdevice: waiting for|soft lockup|rcu.*stall|blocked for more than'
 TROUBLE+='|general protection fault|unhandled|use-after-free|list_(add|del) corruption'
@@ -75,6 +76,36 @@ clean_up()
 	done 2> /dev/null
 }
 
+# the other guest of a test with two
+PEER=$SELFTESTS/lib/remote.sh
+
+# peer_ready - it answers
+peer_ready()
+{
+	local tries=0
+
+	while ! $PEER true 2> /dev/null; do
+		tries=$((tries + 1))
+		[ $tries -lt 60 ] || return
+		sleep 1
+	done
+	$PEER dmesg -C
+}
+
+# peer_trouble - what its kernel says in the end
+peer_trouble()
+{
+	if ! $PEER dmesg > /run/peer.dmesg; then
+		fault "the other guest does not answer"
+	elif grep -E "$TROUBLE" /run/peer.dmesg > /run/trouble; then
+		fault "the other guest's kernel log: $(head -n 1 /run/trouble)"
+		tail -n 60 /run/peer.dmesg | sed 's/^/# /' >&3
+	fi
+	if [ "$($PEER rdma link | grep -c .)" != 0 ]; then
+		fault "left behind in the other guest: $($PEER rdma link)"
+	fi
+}
+
 run_one()
 {
 	local name=$1 path=$SELFTESTS/$1 limit status start=$SECONDS
@@ -83,6 +114,7 @@ run_one()
 	limit=$((${limit:-$default_timeout} * SLOW))
 	echo "@begin $name $limit" >&3
 	dmesg -C
+	[ -z "$two" ] || peer_ready
 	rm -f /run/test.out /run/test.err
 	mkfifo /run/test.out /run/test.err
 	mkdir -p $CGROUP
@@ -104,6 +136,7 @@ run_one()
 	124 | 137) fault "took longer than $limit s" ;;
 	esac
 	clean_up
+	[ -z "$two" ] || peer_trouble
 	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
 		fault "kernel log: $(head -n 1 /run/trouble)"
 		dmesg | tail -n 60 | sed 's/^/# /' >&3

@@ -67,11 +67,29 @@ modprobe -a ib_uverbs ib_umad rdma_ucm
 . /skerry/run.env
 export LINK SLOW
 
+# cable_up ADDRESS - the way between two guests: the first of their cables
+cable_up()
+{
+	modprobe -a virtio_net e1000e
+	udevadm settle --timeout=30
+	ip link set eth0 up
+	ip addr add "$1/24" dev eth0
+}
+
 read -r up _ < /proc/uptime
 echo "@boot $(uname -r) $up" >&3
 case $PHASE in
 test)
+	if grep -qw guests=2 /proc/cmdline; then
+		cable_up 10.99.0.1
+	fi
 	bash "$HERE/guest-run.sh"
+	;;
+peer)
+	cable_up 10.99.0.2
+	dmesg -C
+	SELFTESTS=/skerry/selftests socat TCP-LISTEN:7999,bind=10.99.0.2,reuseaddr,fork \
+		EXEC:"$HERE/agent.sh"
 	;;
 demo)
 	dmesg -C
