@@ -44,9 +44,8 @@ struct Site {
 struct Line {
 	explicit Line(Bench &bench, bool channel = false)
 		: bench(bench), pd(bench.devices.a), cq(bench.devices.a, 256), mr(pd, BYTES),
-		  initiator(bench.devices.a, make_initiator(pd, cq, 256)),
-		  xrcd(bench.devices.b), sites{ { bench.devices.b, xrcd, channel },
-						{ bench.devices.b, xrcd, channel } },
+		  initiator(bench.devices.a, make_initiator(pd, cq, 256)), xrcd(bench.devices.b),
+		  sites{ { bench.devices.b, xrcd, channel }, { bench.devices.b, xrcd, channel } },
 		  target(bench.devices.b, make_target(bench.devices.b, xrcd))
 	{
 		join(bench.devices, bench.config, initiator, target);

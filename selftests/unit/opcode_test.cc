@@ -112,7 +112,8 @@ TEST(Opcode, IsOfAtMostOneKind)
 		EXPECT_EQ(!!(flags & SKR_IS_READ), op.kind == Kind::read) << op.name;
 		EXPECT_EQ(!!(flags & SKR_IS_ATOMIC), op.kind == Kind::atomic) << op.name;
 		EXPECT_EQ(!!(flags & SKR_IS_FLUSH), op.kind == Kind::flush) << op.name;
-		EXPECT_EQ(!!(flags & SKR_IS_ATOMIC_WRITE), op.kind == Kind::atomic_write) << op.name;
+		EXPECT_EQ(!!(flags & SKR_IS_ATOMIC_WRITE), op.kind == Kind::atomic_write)
+			<< op.name;
 	}
 }
 

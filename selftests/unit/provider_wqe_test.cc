@@ -396,12 +396,10 @@ TEST(ProviderWqe, OperationsOfEachTransport)
 		{ 14, 0 },
 		{ 15, 0 },
 	};
-	const std::vector<std::pair<ibv_qp_type, int>> types = { { IBV_QPT_RC, rc },
-								 { IBV_QPT_UC, uc },
-								 { IBV_QPT_UD, ud },
-								 { IBV_QPT_XRC_SEND, xrc },
-								 { IBV_QPT_RAW_PACKET, 0 },
-								 { IBV_QPT_XRC_RECV, 0 } };
+	const std::vector<std::pair<ibv_qp_type, int>> types = {
+		{ IBV_QPT_RC, rc },	   { IBV_QPT_UC, uc },	      { IBV_QPT_UD, ud },
+		{ IBV_QPT_XRC_SEND, xrc }, { IBV_QPT_RAW_PACKET, 0 }, { IBV_QPT_XRC_RECV, 0 }
+	};
 	skerry_ah ah{};
 	ibv_mw mw{};
 
