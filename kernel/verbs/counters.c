@@ -193,7 +193,7 @@ static void skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats
 }
 
 /* The first QP comes to a counter that has no number yet. */
-int skr_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp SKR_COUNTER_PORT)
+int skr_counter_bind_qp(SKR_AND_PORT(struct rdma_counter *counter, struct ib_qp *ibqp))
 {
 	int err = counter->id ? 0 : skr_counters_create(counter);
 
@@ -204,7 +204,7 @@ int skr_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp SKR_COU
 	return 0;
 }
 
-int skr_counter_unbind_qp(struct ib_qp *ibqp SKR_COUNTER_PORT)
+int skr_counter_unbind_qp(SKR_AND_PORT(struct ib_qp *ibqp))
 {
 	skr_qp_count_in(ibqp, skr_dev(ibqp->device)->stats);
 	ibqp->counter = NULL;

@@ -74,11 +74,10 @@ static void kvt_rotate_once(struct kvt *t, struct ib_mr *mr, int round)
 	    !kvt_is(t, kvt_write(t, mr, mr->rkey), 0, "WRITE"))
 		return;
 	kvt_true(t, kvt_filled(kvt_at(&t->b, offset), KVT_BYTES, round, 0), "it was written");
-	if (round & 1) {
+	if (round & 1)
 		kvt_is(t, kvt_invalidate(&t->b, mr->rkey), 0, "LOCAL_INV");
-	} else if (kvt_is(t, kvt_send_inv(t, mr->rkey), 0, "SEND_WITH_INV")) {
+	else if (kvt_is(t, kvt_send_inv(t, mr->rkey), 0, "SEND_WITH_INV"))
 		kvt_was_invalidated(t, mr->rkey);
-	}
 }
 
 static void kvt_rotate(struct kvt *t)

@@ -67,11 +67,8 @@ lists()
 	local i
 
 	for ((i = 0; i < 20; i++)); do
-		rdma -dd res show qp link "$SK_A/1" > "$TMP/res" 2>&1 &&
-			rdma -dd res show cq dev "$SK_A" > "$TMP/res" 2>&1 || {
-			cat "$TMP/res"
-			return 1
-		}
+		rdma -dd res show qp link "$SK_A/1" || return
+		rdma -dd res show cq dev "$SK_A" || return
 	done
 }
 

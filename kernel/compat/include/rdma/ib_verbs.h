@@ -21,13 +21,13 @@
 #define resize_user_cq	resize_cq
 #endif
 
-/* Per-QP counters: the port, with the comma before it; a driver's part of a counter */
+/* Per-QP counters: the port as the last parameter; a driver's part of a counter */
 #ifdef SKR_HAVE_COUNTER_INIT
-#define SKR_COUNTER_PORT	, u32 port
+#define SKR_AND_PORT(...)	__VA_ARGS__, u32 port
 #define SKR_COUNTER_INIT(fn)	\
 	.counter_init = (fn), .size_rdma_counter = sizeof(struct rdma_counter),
 #else
-#define SKR_COUNTER_PORT
+#define SKR_AND_PORT(...)	__VA_ARGS__
 #define SKR_COUNTER_INIT(fn)
 #endif
 
