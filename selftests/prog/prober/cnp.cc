@@ -52,17 +52,14 @@ struct Count {
 	}
 
 	uint64_t now() const { return counters(device)[name]; }
-	/* within a few seconds */
+	/* sooner or later */
 	void is(uint64_t more) const
 	{
-		uint64_t n = 0;
+		auto end = now_ns() + Peer::style.patience * 1000000ULL;
+		auto n = now() - before;
 
-		for (int i = 0; i < 100; i++) {
-			n = now() - before;
-			if (n >= more)
-				break;
+		for (; n < more && now_ns() < end; n = now() - before)
 			sleep_us(20000);
-		}
 		if (n != more)
 			fail("%s counted %llu, not %llu", name.c_str(),
 			     static_cast<unsigned long long>(n),

@@ -59,7 +59,7 @@ struct Style {
 	/* a device that is not ours: what its packets have otherwise than the
 	 * standard in every one of them is told once, and does not hide the rest */
 	bool foreign = false;
-	int patience = 5000; /* ms until an answer is missing */
+	int patience = 20000; /* ms until an answer is missing */
 	Oracle *oracle = nullptr;
 	/* kept from one exchange to the next, by the rights of the memory */
 	std::map<int, std::shared_ptr<Belongings>> belongings;
