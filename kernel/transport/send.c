@@ -84,7 +84,7 @@ bool skr_tx_held(const struct skr_qp *qp)
 	u32 left = qp->tx_total - atomic_read(&qp->tx_units);
 
 	lockdep_assert_held(&qp->lock);
-	return (s32)(qp->req.tx_mark - left) > 0;
+	return netif_carrier_ok(qp->dev->ndev) && (s32)(qp->req.tx_mark - left) > 0;
 }
 
 bool skr_tx_full(struct skr_qp *qp)

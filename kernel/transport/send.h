@@ -83,10 +83,11 @@ bool skr_tx_full(struct skr_qp *qp);
  * @qp: QP, locked
  *
  * Packets of a QP leave in the order they came. A driver hands back what it has
- * sent within a short time, which TCP needs, too.
+ * sent within a short time, which TCP needs, too. What waits for a neighbour on a port
+ * without carrier is lost, not paused.
  *
  * Context: BH, @qp->lock held.
- * Return: true if it is.
+ * Return: true if it is, and the port is up.
  */
 bool skr_tx_held(const struct skr_qp *qp);
 

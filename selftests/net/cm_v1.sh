@@ -4,7 +4,6 @@
 # Connections by rdma_cm whose default type is RoCEv1: IPv4 and IPv6, to another
 # host and to oneself; nothing else is on the wire.
 # timeout: 240
-# only: on demand
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
