@@ -259,11 +259,14 @@ void *skr_odp_hold(struct skr_odp *odp, u64 at, u32 *length, bool write,
 	}
 	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(va));
 	*held = table;
+	/* sparse cannot follow a lock that is kept only on success */
+	__release(&table->lock);
 	return page_address(skr_odp_page(entry)) + offset_in_page(va);
 }
 
 void skr_odp_drop(struct skr_odp_table *held)
 {
+	__acquire(&held->lock);
 	read_unlock(&held->lock);
 }
 

@@ -33,6 +33,7 @@
 #ifndef SKR_MEM_ODP_H
 #define SKR_MEM_ODP_H
 
+#include <linux/bits.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/sizes.h>
@@ -46,7 +47,7 @@ struct mm_struct;
 
 /* Bytes that a table stands for */
 #define SKR_ODP_SHIFT		24
-#define SKR_ODP_SPAN		(1ULL << SKR_ODP_SHIFT)
+#define SKR_ODP_SPAN		BIT_ULL(SKR_ODP_SHIFT)
 #define SKR_ODP_PAGES		(SKR_ODP_SPAN >> PAGE_SHIFT)
 /* Tables of a region at most */
 #define SKR_ODP_MAX_TABLES	4096

@@ -12,14 +12,23 @@
 #define UVERBS_MODULE_NAME skerry
 #include <rdma/uverbs_named_ioctl.h>
 
-static int skr_dm_tell(const struct skr_dm *dm, struct uverbs_attr_bundle *attrs)
+static int skr_dm_tell(const struct skr_dm *dm, u64 length, struct uverbs_attr_bundle *attrs,
+		       u16 attr_id)
 {
 	struct skerry_dm_info info = {
 		.mmap_offset = rdma_user_mmap_get_offset(&dm->shm->entry),
 		.mmap_bytes = dm->shm->bytes,
+		.length = length,
 	};
 
-	return uverbs_copy_to(attrs, SKERRY_ATTR_ALLOC_DM_INFO, &info, sizeof(info));
+	return uverbs_copy_to(attrs, attr_id, &info, sizeof(info));
+}
+
+static int UVERBS_HANDLER(SKERRY_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_dm *ibdm = uverbs_attr_get_obj(attrs, SKERRY_ATTR_QUERY_DM_HANDLE);
+
+	return skr_dm_tell(skr_dm(ibdm), ibdm->length, attrs, SKERRY_ATTR_QUERY_DM_INFO);
 }
 
 static int skr_dm_charge(struct skr_dev *dev, int pages)
@@ -62,7 +71,7 @@ struct ib_dm *skr_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
 		err = PTR_ERR(dm->shm);
 		goto err_free_dm;
 	}
-	err = skr_dm_tell(dm, attrs);
+	err = skr_dm_tell(dm, attr->length, attrs, SKERRY_ATTR_ALLOC_DM_INFO);
 	if (err) {
 		skr_dm_free(dev, dm);
 		return ERR_PTR(err);
@@ -87,7 +96,17 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(skr_dm_alloc, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_AL
 						 UVERBS_ATTR_TYPE(struct skerry_dm_info),
 						 UA_MANDATORY));
 
+DECLARE_UVERBS_NAMED_METHOD(SKERRY_METHOD_DM_QUERY,
+			    UVERBS_ATTR_IDR(SKERRY_ATTR_QUERY_DM_HANDLE, UVERBS_OBJECT_DM,
+					    UVERBS_ACCESS_READ, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(SKERRY_ATTR_QUERY_DM_INFO,
+						UVERBS_ATTR_TYPE(struct skerry_dm_info),
+						UA_MANDATORY));
+
+DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_DM, &UVERBS_METHOD(SKERRY_METHOD_DM_QUERY));
+
 const struct uapi_definition skr_driver_def[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &skr_dm_alloc),
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(UVERBS_OBJECT_DM),
 	{},
 };

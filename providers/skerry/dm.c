@@ -66,6 +66,28 @@ static int memcpy_from_dm(void *to, struct ibv_dm *ibdm, uint64_t offset,
 	return 0;
 }
 
+/* Return 0 or errno */
+static int map_dm(struct ibv_context *ibctx, struct skerry_dm *dm,
+		  const struct skerry_dm_info *info)
+{
+	dm->map = mmap(NULL, info->mmap_bytes, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, ibctx->cmd_fd, info->mmap_offset);
+	if (dm->map == MAP_FAILED)
+		return errno;
+
+	dm->map_bytes = info->mmap_bytes;
+	dm->length = info->length;
+	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
+	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
+	return 0;
+}
+
+static void unmap_dm(struct skerry_dm *dm)
+{
+	munmap(dm->map, dm->map_bytes);
+	free(dm);
+}
+
 struct ibv_dm *skerry_alloc_dm(struct ibv_context *ibctx,
 			       struct ibv_alloc_dm_attr *attr)
 {
@@ -89,17 +111,10 @@ struct ibv_dm *skerry_alloc_dm(struct ibv_context *ibctx,
 	if (ret)
 		goto err_free;
 
-	dm->map = mmap(NULL, info.mmap_bytes, PROT_READ | PROT_WRITE,
-		       MAP_SHARED, ibctx->cmd_fd, info.mmap_offset);
-	if (dm->map == MAP_FAILED) {
-		ret = errno;
+	ret = map_dm(ibctx, dm, &info);
+	if (ret)
 		goto err_free_dm;
-	}
 
-	dm->map_bytes = info.mmap_bytes;
-	dm->length = attr->length;
-	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
-	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
 	return &dm->vdm.dm;
 
 err_free_dm:
@@ -119,9 +134,44 @@ int skerry_free_dm(struct ibv_dm *ibdm)
 	if (ret)
 		return ret;
 
-	munmap(dm->map, dm->map_bytes);
-	free(dm);
+	unmap_dm(dm);
 	return 0;
+}
+
+/* Another name for memory that stays its owner's */
+struct ibv_dm *skerry_import_dm(struct ibv_context *ibctx, uint32_t handle)
+{
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DM, SKERRY_METHOD_DM_QUERY,
+			       2);
+	struct skerry_dm_info info;
+	struct skerry_dm *dm;
+	int ret;
+
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+
+	fill_attr_in_obj(cmd, SKERRY_ATTR_QUERY_DM_HANDLE, handle);
+	fill_attr_out(cmd, SKERRY_ATTR_QUERY_DM_INFO, &info, sizeof(info));
+	ret = execute_ioctl(ibctx, cmd);
+	if (!ret)
+		ret = map_dm(ibctx, dm, &info);
+	if (ret) {
+		free(dm);
+		errno = ret;
+		return NULL;
+	}
+
+	dm->vdm.handle = handle;
+	dm->vdm.dm.handle = handle;
+	dm->vdm.dm.comp_mask = IBV_DM_MASK_HANDLE;
+	dm->vdm.dm.context = ibctx;
+	return &dm->vdm.dm;
+}
+
+void skerry_unimport_dm(struct ibv_dm *ibdm)
+{
+	unmap_dm(to_sdm(ibdm));
 }
 
 struct ibv_mr *skerry_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,

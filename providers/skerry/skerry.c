@@ -103,6 +103,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.free_context = skerry_free_context,
 	.free_dm = skerry_free_dm,
 	.get_srq_num = skerry_get_srq_num,
+	.import_dm = skerry_import_dm,
 	.import_mr = skerry_import_mr,
 	.import_pd = skerry_import_pd,
 	.modify_cq = skerry_modify_cq,
@@ -125,6 +126,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.req_notify_cq = skerry_req_notify_cq,
 	.rereg_mr = skerry_rereg_mr,
 	.resize_cq = skerry_resize_cq,
+	.unimport_dm = skerry_unimport_dm,
 	.unimport_mr = skerry_unimport_mr,
 	.unimport_pd = skerry_unimport_pd,
 };

@@ -242,6 +242,8 @@ bool skerry_single_threaded(struct skerry_home home);
 struct ibv_dm *skerry_alloc_dm(struct ibv_context *ibctx,
 			       struct ibv_alloc_dm_attr *attr);
 int skerry_free_dm(struct ibv_dm *ibdm);
+struct ibv_dm *skerry_import_dm(struct ibv_context *ibctx, uint32_t handle);
+void skerry_unimport_dm(struct ibv_dm *ibdm);
 struct ibv_mr *skerry_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 				uint64_t offset, size_t length,
 				unsigned int access);

@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include <unistd.h>
+
 #include "lib/pattern.hh"
 #include "lib/region.hh"
 
@@ -233,6 +235,44 @@ void in_use(Bench &bench)
 	is(dm.free(), 0, "without one");
 }
 
+/* another name for it: the same bytes, and the owner's to free */
+void imported(Bench &bench)
+{
+	Dm dm(bench.devices.b, BYTES);
+	ibv_context *ctx = ibv_import_device(dup(bench.devices.b.get()->cmd_fd));
+	if (!ctx)
+		fail_errno("ibv_import_device");
+	ibv_dm *again = ibv_import_dm(ctx, dm.get()->handle);
+	if (!again) {
+		const int err = errno;
+
+		ibv_close_device(ctx);
+		fail_errno("ibv_import_dm", err);
+	}
+	std::vector<uint8_t> bytes(BYTES);
+
+	dm.fill(6, BYTES);
+	const int read = ibv_memcpy_from_dm(bytes.data(), again, 0, BYTES);
+	const int beyond = ibv_memcpy_from_dm(bytes.data(), again, 4, BYTES);
+	const std::vector<uint8_t> ones(BYTES, 1);
+	const int wrote = ibv_memcpy_to_dm(again, 0, ones.data(), BYTES);
+	errno = 0;
+	const bool none = !ibv_import_dm(ctx, dm.get()->handle + 1000);
+	const int err = errno;
+	ibv_unimport_dm(again);
+	ibv_close_device(ctx);
+
+	is(read, 0, "copy from");
+	is(beyond, EINVAL, "copy from beyond");
+	is(wrote, 0, "copy to");
+	expect_pattern("what was copied from", bytes.data(), BYTES, 6);
+	expect_bytes("what was copied to", dm.bytes(BYTES).data(), BYTES, 1);
+	if (!none)
+		fail("a handle of nothing was imported");
+	is(err, ENOENT, "a handle of nothing");
+	is(dm.free(), 0, "freed by its owner");
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -243,5 +283,6 @@ int main(int argc, char **argv)
 			   { "a part", part },
 			   { "refused", refused },
 			   { "all of it, and clean", all_of_it },
-			   { "EBUSY with a region", in_use } });
+			   { "EBUSY with a region", in_use },
+			   { "imported", imported } });
 }

@@ -64,8 +64,7 @@ void exactly_the_limit(const Pd &pd, const Memory &memory)
 	if (errno != ENOMEM)
 		fail_errno("beyond the limit");
 	regions.pop_back();
-	regions.push_back(
-		std::make_unique<Region>(pd, memory.data((FIT - 1) * PIECE), PIECE));
+	regions.push_back(std::make_unique<Region>(pd, memory.data((FIT - 1) * PIECE), PIECE));
 	/* three pages are left */
 	Region rest(pd, memory.data(FIT * PIECE), 3 * PAGE);
 	if (reg(pd, memory.data(FIT * PIECE + 3 * PAGE), 1))
@@ -143,8 +142,8 @@ void registered_anew(const Pd &pd, const Memory &memory)
 			fail("it grew beyond the limit");
 		if (pinned() != PAGE / 1024)
 			fail("%lu kB are pinned after a failure", pinned());
-		if (int err = small.rereg(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr,
-					  memory.data(), LIMIT - PAGE, 0))
+		if (int err = small.rereg(IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, memory.data(),
+					  LIMIT - PAGE, 0))
 			fail_errno("rereg", err);
 		if (pinned() != (LIMIT - PAGE) / 1024)
 			fail("%lu kB are pinned", pinned());

@@ -358,15 +358,29 @@ struct skerry_create_ah_resp {
 #define SKERRY_ATTR_ALLOC_DM_INFO	0x1000
 
 /**
+ * enum skerry_dm_query - a method of ours of UVERBS_OBJECT_DM: where is it?
+ * @SKERRY_METHOD_DM_QUERY: the method, for a process that imports it
+ * @SKERRY_ATTR_QUERY_DM_HANDLE: which one
+ * @SKERRY_ATTR_QUERY_DM_INFO: the kernel writes a struct skerry_dm_info there
+ */
+enum skerry_dm_query {
+	SKERRY_METHOD_DM_QUERY = 0x1000,
+	SKERRY_ATTR_QUERY_DM_HANDLE = 0x1000,
+	SKERRY_ATTR_QUERY_DM_INFO,
+};
+
+/**
  * struct skerry_dm_info - where device memory is
  * @mmap_offset: offset to give to mmap() on the command descriptor
  * @mmap_bytes: length to give to mmap()
+ * @length: bytes that were asked for
  *
  * The memory begins with the mapping.
  */
 struct skerry_dm_info {
 	__aligned_u64	mmap_offset;
 	__aligned_u64	mmap_bytes;
+	__aligned_u64	length;
 };
 
 #endif /* SKERRY_ABI_H */
