@@ -17,7 +17,7 @@ NQN=nqn.2014-08.org.nvmexpress:skerry
 HOSTNQN=nqn.2014-08.org.nvmexpress:uuid:0b0c0d0e-0000-4000-8000-000000000001
 MIB=1048576
 
-plan 15
+plan 17
 modules_there null_blk nvmet_rdma nvme_rdma || skip_all "no NVMe over RDMA in this kernel"
 defer modprobe -r nvme_rdma nvmet_rdma null_blk
 modprobe -r null_blk
@@ -156,3 +156,9 @@ check "connecting again" connect
 check "verified over the new connection" io $((8 * MIB)) again --rw=randrw --bs=8k --iodepth=8
 check "the host's link goes while it is connected" link_del '' $SK_B
 check "so does its controller" wait_until 60 no_controller
+must link_add '' $SK_B $DEV_B
+# the IPv6 ones went with the link
+must wait_until 20 gid_index '' $SK_B v4
+check "a new link, a new connection" connect
+check "the target's link goes while somebody is connected" link_del '' $SK_A
+nvme disconnect -n $NQN > /dev/null
