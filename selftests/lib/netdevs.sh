@@ -105,6 +105,7 @@ stacked_links()
 }
 
 # what each_kind goes through: how many
+# shellcheck disable=SC2034 # for a test's plan
 KINDS=7
 
 # each_kind COUNT FUNCTION - for each kind of netdev that two hosts can have on top of

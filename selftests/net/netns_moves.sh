@@ -9,7 +9,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-plan 23
+plan 24
 
 # moved DEV FROM TO - the RDMA device, in time
 moved()
@@ -67,7 +67,12 @@ ended()
 }
 
 must netns_mode exclusive
+mark=$(deferred)
 hosts_up
+# TCP connections whose way has gone must not keep the namespaces for long
+for host in "$NS_A" "$NS_B"; do
+	must on "$host" sh -c 'echo 1 > /proc/sys/net/ipv4/tcp_orphan_retries'
+done
 ns_add "$NS_M"
 must link_add "$NS_A" $SK_A $DEV_A
 must link_add "$NS_B" $SK_B $DEV_B
@@ -102,7 +107,7 @@ must ready "$NS_A" $SK_A
 ns_add "$NS_M"
 
 check "traffic" begin
-check "the netdev moves under traffic" in_time 20 ip -n "$NS_A" link set $DEV_A netns "$NS_M"
+check "the netdev moves under traffic" in_time 60 ip -n "$NS_A" link set $DEV_A netns "$NS_M"
 check "both sides end" ended
 check "port 4791 is free where it was" wait_until 5 port_free "$NS_A"
 NS_A=$NS_M
@@ -111,3 +116,6 @@ must link_add "$NS_A" $SK_A $DEV_A
 is_in "$NS_A" $SK_A > /dev/null 2>&1 || must moved $SK_A '' "$NS_A"
 must ready "$NS_A" $SK_A
 check "a new link on it works over there" pingpong v6 -n 50
+undo_to "$mark"
+# the mode can be changed when the last one has gone
+check "nothing keeps the namespaces" wait_until 60 rdma system set netns shared
