@@ -114,10 +114,9 @@ void race(const Pd &pd, const Memory &memory)
 		fail("%d failed otherwise", bad.load());
 	if (most > FIT)
 		fail("%d at a time", most.load());
-	if (!refused || most < FIT)
-		fail("the limit was not met: %d at a time, %d refused", most.load(),
-		     refused.load());
-	exactly_the_limit(pd, memory);
+	/* more than fits was wanted all the time */
+	if (!refused)
+		fail("nothing was refused");
 }
 
 void failures_cost_nothing(const Pd &pd, const Memory &memory)
