@@ -67,8 +67,9 @@ void domains(Bench &bench)
 	ibv_mw *(*alloc_mw)(ibv_pd *, ibv_mw_type) = ibv_alloc_mw;
 
 	sweep<ibv_pd>("ibv_alloc_pd", [&] { return ibv_alloc_pd(g.dev.get()); }, ibv_dealloc_pd);
-	sweep<ibv_mw>("ibv_alloc_mw", [&] { return alloc_mw(g.pd.get(), IBV_MW_TYPE_2); },
-		      ibv_dealloc_mw);
+	sweep<ibv_mw>(
+		"ibv_alloc_mw", [&] { return alloc_mw(g.pd.get(), IBV_MW_TYPE_2); },
+		ibv_dealloc_mw);
 }
 
 void cqs(Bench &bench)
@@ -87,8 +88,9 @@ void srqs(Bench &bench)
 	ibv_srq_init_attr init = {};
 
 	init.attr = { 32, 4, 0 };
-	sweep<ibv_srq>("ibv_create_srq", [&] { return ibv_create_srq(g.pd.get(), &init); },
-		       ibv_destroy_srq);
+	sweep<ibv_srq>(
+		"ibv_create_srq", [&] { return ibv_create_srq(g.pd.get(), &init); },
+		ibv_destroy_srq);
 }
 
 void qps(Bench &bench)
@@ -118,9 +120,7 @@ void regions(Bench &bench)
 
 	sweep<ibv_mr>(
 		"ibv_reg_mr",
-		[&] {
-			return ibv_reg_mr(g.pd.get(), g.mr.data(), g.mr.size(), ALL_ACCESS);
-		},
+		[&] { return ibv_reg_mr(g.pd.get(), g.mr.data(), g.mr.size(), ALL_ACCESS); },
 		ibv_dereg_mr);
 }
 
@@ -134,17 +134,16 @@ void handles(Bench &bench)
 	attr.grh.sgid_index = g.link.gid_index;
 	attr.grh.dgid = bench.devices.b.gid(bench.devices.b.gid_index(bench.config.gid));
 	attr.grh.hop_limit = 64;
-	sweep<ibv_ah>("ibv_create_ah", [&] { return ibv_create_ah(g.pd.get(), &attr); },
-		      ibv_destroy_ah);
+	sweep<ibv_ah>(
+		"ibv_create_ah", [&] { return ibv_create_ah(g.pd.get(), &attr); }, ibv_destroy_ah);
 }
 
 void resize(Bench &bench)
 {
 	Ground g(bench);
 	int size = 16;
-	int failed = sweep_faults(
-		[&] { return ibv_resize_cq(g.cq.get(), size); },
-		[&] { size = size == 16 ? 200 : 16; });
+	int failed = sweep_faults([&] { return ibv_resize_cq(g.cq.get(), size); },
+				  [&] { size = size == 16 ? 200 : 16; });
 
 	Tap::note("ibv_resize_cq: %d faults", failed);
 }

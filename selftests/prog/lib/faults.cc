@@ -58,7 +58,8 @@ private:
 
 bool allowed(int err)
 {
-	return err == SOME_FAILURE || err == ENOMEM || err == EFAULT || err == EAGAIN || err == ENOBUFS || err == ENFILE;
+	return err == SOME_FAILURE || err == ENOMEM || err == EFAULT || err == EAGAIN ||
+	       err == ENOBUFS || err == ENFILE;
 }
 
 } // namespace

@@ -19,7 +19,8 @@ constexpr int SOME_FAILURE = -1;
  * without faults. Failures must be for want of memory or because of a bad
  * pointer; a call without a fault must succeed. Returns how many calls failed.
  */
-int sweep_faults(const std::function<int()> &attempt, const std::function<void()> &undo,
-		 const std::function<void()> &prepare = [] {});
+int sweep_faults(
+	const std::function<int()> &attempt, const std::function<void()> &undo,
+	const std::function<void()> &prepare = [] {});
 
 } // namespace st

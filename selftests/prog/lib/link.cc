@@ -15,8 +15,7 @@ namespace st
 {
 
 NewLink::NewLink(const std::string &name, const std::string &type, const std::string &netdev)
-	: fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA)),
-	  request(NLMSG_HDRLEN)
+	: fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA)), request(NLMSG_HDRLEN)
 {
 	if (fd < 0)
 		fail_errno("netlink socket");
