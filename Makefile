@@ -15,6 +15,7 @@ help:
 	@echo 'make check       static checks only'
 	@echo 'make unit        unit tests only'
 	@echo 'make selftests   selftests in the guests only'
+	@echo 'make bench       side by side with rxe and TCP: tables in build/bench'
 	@echo 'make sim         simulate congestion control: long tests, tables and pictures'
 	@echo 'make qemu        a shell in the guest; with LANE=kasan, in that lane'
 	@echo 'make modules     build the module for the guest kernels, or LANE'
@@ -41,6 +42,9 @@ unit:
 selftests:
 	@$(RUN) T='$(or $(T),*/*.sh */*.py)' scripts/run-tests
 
+bench:
+	@$(RUN) scripts/run-bench
+
 sim:
 	@$(RUN) scripts/run-sim
 
@@ -59,4 +63,4 @@ install uninstall:
 clean:
 	@$(RUN) rm -rf --one-file-system $(or $(SKERRY_BUILD),build)
 
-.PHONY: help demo test check unit selftests sim qemu modules provider format install uninstall clean
+.PHONY: help demo test check unit selftests bench sim qemu modules provider format install uninstall clean

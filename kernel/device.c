@@ -24,6 +24,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 		skr_netns_del(dev);
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->mrs);
+	WARN_ON(!xa_empty(&dev->counters));
 	WARN_ON(!xa_empty(&dev->srqs));
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->ahs);

@@ -42,8 +42,7 @@
  *	0: no such limit
  * @np_min_time_between_cnps: microseconds between two CNPs for a flow at least
  * @np_cnp_dscp: DSCP of CNPs
- * @np_cnp_prio_mode: 0: CNPs have priority @np_cnp_prio, 1: that of the packet
- *	they answer
+ * @np_cnp_prio_mode: 0: CNPs have priority @np_cnp_prio, 1: that of the QP
  * @np_cnp_prio: priority of CNPs
  *
  * Each is read once where it is used, and each mixture of old and new values is

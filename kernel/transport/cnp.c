@@ -53,11 +53,14 @@ static void skr_cnp_send(struct skr_qp *qp)
 		.payload_bytes = SKR_CNP_RESERVED,
 	};
 	struct skr_av *av = &qp->av;
-	struct skr_class class = av->class;
 	u8 tclass = av->tclass;
+	struct skr_class class;
 	struct skr_batch out;
 	void *payload;
 
+	/* by the QP's own DSCP, before the CNP's takes its place */
+	skr_prio_find(qp->dev, av);
+	class = av->class;
 	/* the QP's way, in a class of its own */
 	av->tclass = READ_ONCE(params->np_cnp_dscp) << 2;
 	if (!READ_ONCE(params->np_cnp_prio_mode))

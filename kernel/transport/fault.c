@@ -55,7 +55,7 @@ void skr_fault_end(struct skr_qp *qp)
 		return;
 	fault->busy = true;
 	fault->want = fault->miss.what;
-	skr_count(qp->dev, SKR_CNT_PAGE_FAULTS);
+	skr_qp_count(qp, SKR_CNT_PAGE_FAULTS);
 	kref_get(&qp->ref);
 	queue_work(skr_fault_queue, &fault->work);
 }

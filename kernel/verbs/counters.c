@@ -179,27 +179,39 @@ static int skr_counters_create(struct rdma_counter *counter)
 	return err;
 }
 
-/* Where the QP counts from now on. Who counted elsewhere did so under the lock. */
-static void skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats)
+/*
+ * Where the QP counts from now on. Who counted elsewhere did so under the lock.
+ * Return: false if the QP is being destroyed.
+ */
+static bool skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats)
 {
 	struct skr_qp *qp = skr_qp_hold(ibqp);
 
 	if (!qp)
-		return;
+		return false;
 	spin_lock_bh(&qp->lock);
 	qp->stats = stats;
 	spin_unlock_bh(&qp->lock);
 	skr_qp_put(qp);
+	return true;
 }
 
 /* The first QP comes to a counter that has no number yet. */
 int skr_counter_bind_qp(SKR_AND_PORT(struct rdma_counter *counter, struct ib_qp *ibqp))
 {
-	int err = counter->id ? 0 : skr_counters_create(counter);
+	bool first = !counter->id;
+	int err = first ? skr_counters_create(counter) : 0;
 
 	if (err)
 		return err;
-	skr_qp_count_in(ibqp, skr_counters_find(counter)->stats);
+	if (!skr_qp_count_in(ibqp, skr_counters_find(counter)->stats)) {
+		/* ib_core does not take back what failed */
+		if (first)
+			skr_counter_dealloc(counter);
+		if (first)
+			counter->id = 0;
+		return -ENODEV;
+	}
 	ibqp->counter = counter;
 	return 0;
 }

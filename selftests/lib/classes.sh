@@ -55,7 +55,7 @@ capture()
 {
 	in_host "$1"
 	rm -f "$TMP/dump.err"
-	"${_in[@]}" tcpdump -i "$2" -Q out -U -w "$TMP/dump" > /dev/null 2> "$TMP/dump.err" &
+	"${_in[@]}" tcpdump -i "$2" -Q out --immediate-mode -U -w "$TMP/dump" > /dev/null 2> "$TMP/dump.err" &
 	dump=$!
 	wait_until 10 grep -q listening "$TMP/dump.err"
 }

@@ -133,8 +133,8 @@ killed_enough()
 servers=() dying=()
 must start_servers
 # what comes with the first connections stays
-client 0 5 > /dev/null 2>&1
-client $STEADY 5 > /dev/null 2>&1
+client 0 100 > /dev/null 2>&1
+client $STEADY 100 > /dev/null 2>&1
 must stop_servers
 resources > "$TMP/before"
 slab=$(slab_kb)

@@ -23,7 +23,8 @@ app()
 }
 
 mark=$(deferred)
-insmod "$PROG/dcbdev.ko" names=$DEV_B || skip_all "no DCB in this kernel"
+grep -qsx CONFIG_DCB=y "/boot/config-$(uname -r)" || skip_all "no DCB in this kernel"
+must insmod "$PROG/dcbdev.ko" names=$DEV_B
 defer rmmod dcbdev
 queues_up
 WIRE=$DEV_B

@@ -109,6 +109,9 @@ machine+=(-kernel "$kernel" -initrd "$initrd"
 machine+=(-append "$command_line")
 
 nics=(-nic none)
+guest='' second=''
+trap 'kill -9 $guest $second 2> /dev/null || true' EXIT
+trap 'exit 130' INT TERM HUP
 case $shell in
 --shell)
 	become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial mon:stdio
@@ -127,7 +130,6 @@ esac
 become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial "file:$dir/console.log" \
 	< /dev/null > "$dir/qemu.log" 2>&1 9>&- &
 guest=$!
-trap 'kill -9 $guest ${second-} 2> /dev/null || true' EXIT
 
 watch_guest $guest
 cat "$dir/qemu.log" >&2

@@ -18,8 +18,8 @@ HOSTNQN=nqn.2014-08.org.nvmexpress:uuid:0b0c0d0e-0000-4000-8000-000000000001
 MIB=1048576
 
 plan 17
-modules_there null_blk nvmet_rdma nvme_rdma || skip_all "no NVMe over RDMA in this kernel"
 defer modprobe -r nvme_rdma nvmet_rdma null_blk
+modules_there null_blk nvmet_rdma nvme_rdma || skip_all "no NVMe over RDMA in this kernel"
 modprobe -r null_blk
 must modprobe null_blk nr_devices=1 gb=1 memory_backed=1
 mountpoint -q $CONFIG || must mount -t configfs configfs $CONFIG
@@ -133,8 +133,8 @@ over_a_break()
 	return $status
 }
 
-must target_up
 defer target_down
+must target_up
 check "a target" port_up
 defer port_down
 check "a host connects" connect

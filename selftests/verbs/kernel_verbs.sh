@@ -15,8 +15,8 @@ if ! insmod "$PROG/kvtest.ko" a=$SK_A b=$SK_B; then
 	plan 1
 	bail "kvtest did not run"
 fi
+defer rmmod kvtest
 cat $TAP
 # the plan and the results are its own
 grep -q '^1\.\.[1-9]' $TAP && ! grep -q '^not ok' $TAP
 _bad=$?
-rmmod kvtest
