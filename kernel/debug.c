@@ -175,7 +175,7 @@ static void skr_debug_flow(struct skr_qp *qp, void *arg)
 	connected = qp->flow.cc.ops;
 	if (connected)
 		skr_cc_show(&qp->flow.cc, ktime_get_ns(), &view);
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 	if (connected)
 		seq_printf(seq, "%#x %llu %llu %u %s\n", qp->qpn, view.rate, view.target,
 			   view.alpha, view.stage);

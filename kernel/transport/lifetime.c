@@ -55,7 +55,7 @@ static void skr_qp_event_work(struct work_struct *work)
 	events = qp->events;
 	qp->events = 0;
 	ibqp = qp->ibqp;
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 
 	/* skr_qp_shutdown() waits for this work: the ib_qp stays until then */
 	if (!ibqp || !ibqp->event_handler)
@@ -163,7 +163,7 @@ static void skr_qp_fail_cq(struct skr_qp *qp, void *arg)
 		skr_qp_error(qp, IB_WC_WR_FLUSH_ERR);
 		failed = true;
 	}
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 	/* what is posted has to be flushed, to the CQ that still works if there is one */
 	if (failed)
 		skr_qp_run(qp);
@@ -203,7 +203,7 @@ static void skr_qp_forget_srq(struct skr_qp *qp, void *arg)
 		qp->recv.busy = false;
 		qp->recv.srq = NULL;
 	}
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 }
 
 void skr_qps_forget_srq(struct skr_srq *srq)

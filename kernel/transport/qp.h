@@ -748,6 +748,18 @@ void skr_sched_exit(void);
 void skr_qp_run(struct skr_qp *qp);
 
 /**
+ * skr_qp_unlock() - release the lock after a look at the QP or a change that is no
+ *	work
+ * @qp: QP, locked with spin_lock_bh()
+ *
+ * Who brought work meanwhile failed to get the lock and relies on its holder: the
+ * work is done here.
+ *
+ * Context: process, with no lock of ours held but @qp->lock; the caller keeps the QP.
+ */
+void skr_qp_unlock(struct skr_qp *qp);
+
+/**
  * skr_qp_run_later() - there is work for a QP: let a worker do it
  * @qp: QP
  *

@@ -4,7 +4,8 @@
  *
  * Whoever brings work sets SKR_QP_PENDING and tries the lock. Getting it, he
  * does all the work there is; else the holder, who looks at SKR_QP_PENDING
- * after he has released the lock, does. Pairs of full barriers make sure that
+ * after he has released the lock, does. That holds for each holder, also for one
+ * that only looks: skr_qp_unlock(). Pairs of full barriers make sure that
  * one of the two sees the other:
  *
  *	bringer				holder
@@ -353,6 +354,15 @@ static void skr_fire(struct skr_fire fire)
 	if (fire.recv)
 		skr_cq_fire(fire.recv);
 	this_cpu_dec(skr_firing);
+}
+
+void skr_qp_unlock(struct skr_qp *qp)
+{
+	spin_unlock_bh(&qp->lock);
+	/* the holder's barrier, see above */
+	smp_mb();
+	if (test_bit(SKR_QP_PENDING, &qp->run_flags))
+		skr_qp_run(qp);
 }
 
 void skr_qp_run(struct skr_qp *qp)

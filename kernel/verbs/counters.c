@@ -191,7 +191,7 @@ static bool skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats
 		return false;
 	spin_lock_bh(&qp->lock);
 	qp->stats = stats;
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 	skr_qp_put(qp);
 	return true;
 }

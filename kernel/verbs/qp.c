@@ -242,7 +242,7 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->timeout = qp->attr.timeout;
 	attr->retry_cnt = qp->attr.retry_cnt;
 	attr->rnr_retry = qp->attr.rnr_retry;
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 
 	attr->cap.max_send_wr = qp->sq.max_wr;
 	attr->cap.max_recv_wr = qp->rq.max_wr;

@@ -79,7 +79,7 @@ int skr_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	to++->value = qp->resp.msn;
 	to++->value = atomic_read(&qp->tx_units);
 	to++->value = view.rate;
-	spin_unlock_bh(&qp->lock);
+	skr_qp_unlock(qp);
 	skr_qp_put(qp);
 	return skr_put_facts(msg, facts, ARRAY_SIZE(facts));
 }
