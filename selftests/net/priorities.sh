@@ -61,9 +61,11 @@ cnps_travel()
 	echo "CNPs sent: $sent; before and after: ${before[*]}, ${after[*]}"
 	echo "on the wire: $(packets "$roce and ether[$opcode] = 0x81"), as asked for:" \
 		"$(packets "$asked and ether[$opcode] = 0x81")"
+	# the last ones may have missed the capture
 	[ $sent -ge 1 ] && [ $((after[6] - before[6])) = $sent ] &&
-		[ "$(packets "$roce and ether[$opcode] = 0x81")" = $sent ] &&
-		[ "$(packets "$asked and ether[$opcode] = 0x81")" = $sent ]
+		[ "$(packets "$roce and ether[$opcode] = 0x81")" -ge $((sent * 9 / 10)) ] &&
+		[ "$(packets "$asked and ether[$opcode] = 0x81")" = \
+			"$(packets "$roce and ether[$opcode] = 0x81")" ]
 }
 
 classes "$NS_A" $DEV_A prio
