@@ -19,20 +19,20 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 	struct skr_dev *dev = skr_dev(ibdev);
 
 	skr_debug_remove(dev);
-	skr_fault_drain();
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
+	skr_groups_destroy(dev);
+	/* from here on the namespace may go: a page may take its time */
+	netdev_put(dev->ndev, &dev->ndev_tracker);
+	skr_fault_drain();
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->mrs);
 	WARN_ON(!xa_empty(&dev->counters));
 	WARN_ON(!xa_empty(&dev->srqs));
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->ahs);
-	skr_groups_destroy(dev);
 	cleanup_srcu_struct(&dev->mr_srcu);
 	free_percpu(dev->stats);
-	/* from here on the namespace may go */
-	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
 void skr_device_read_speed(struct skr_dev *dev)

@@ -225,6 +225,8 @@ int skr_odp_bring(struct skr_odp *odp, u64 at, u64 length, enum skr_bring how)
 		return -EFAULT;
 	va = odp->start + at;
 	end = va + min(length, odp->length - at);
+	if (end <= va)
+		return -EFAULT;
 	for (; va < end && !err; va = part) {
 		part = min(end, (va | (SKR_ODP_SPAN - 1)) + 1);
 		if (part <= va)

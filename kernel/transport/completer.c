@@ -168,10 +168,10 @@ static bool skr_comp_read_fits(const struct skr_qp *qp, const struct skr_pkt *pk
 }
 
 /* The response waits for a page, or the request named memory that it must not. */
-static void skr_comp_unwritten(struct skr_qp *qp, u32 left)
+static void skr_comp_unwritten(struct skr_qp *qp, u32 behind)
 {
 	if (skr_qp_missed(qp))
-		skr_fault_ahead(qp, left);
+		skr_fault_ahead(qp, behind);
 	else
 		skr_qp_error(qp, IB_WC_LOC_PROT_ERR);
 }
@@ -188,7 +188,7 @@ static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buf
 		return;
 	}
 	if (!skr_sges_write_skb(&sges, offset, skb, skr_rx_payload(skb, pkt), pkt->payload_bytes)) {
-		skr_comp_unwritten(qp, wqe->length - offset);
+		skr_comp_unwritten(qp, wqe->length - offset - pkt->payload_bytes);
 		return;
 	}
 	skr_comp_progress(qp, skr_psn_add(pkt->psn, 1));
@@ -202,7 +202,7 @@ static void skr_comp_atomic(struct skr_qp *qp, struct skr_swqe *wqe, const struc
 
 	/* the value before, in the host's byte order */
 	if (!skr_sges_write(&sges, 0, &pkt->orig, sizeof(pkt->orig))) {
-		skr_comp_unwritten(qp, sizeof(pkt->orig));
+		skr_comp_unwritten(qp, 0);
 		return;
 	}
 	skr_comp_progress(qp, skr_psn_add(pkt->psn, 1));
@@ -260,6 +260,15 @@ void skr_completer_gap(struct skr_qp *qp)
 		skr_timer_pause(qp);
 }
 
+/*
+ * A page is being brought in that a response needs, or the requester: the packets
+ * that it has sent so far may not ask for an answer.
+ */
+static bool skr_comp_faulting(const struct skr_qp *qp)
+{
+	return qp->faults[SKR_FAULT_RESPONSES].busy || qp->faults[SKR_FAULT_SENDS].busy;
+}
+
 void skr_completer_timeout(struct skr_qp *qp)
 {
 	struct skr_requester *req = &qp->req;
@@ -269,7 +278,7 @@ void skr_completer_timeout(struct skr_qp *qp)
 	if (req->psn == req->una_psn)
 		return;
 	/* held back by ourselves, or by a port that is paused: no answer is late */
-	if (req->waiting || qp->faults[SKR_FAULT_RESPONSES].busy || skr_tx_held(qp)) {
+	if (req->waiting || skr_comp_faulting(qp) || skr_tx_held(qp)) {
 		skr_timer_ack(qp);
 		return;
 	}

@@ -60,12 +60,12 @@ void skr_fault_end(struct skr_qp *qp)
 	queue_work(skr_fault_queue, &fault->work);
 }
 
-void skr_fault_ahead(struct skr_qp *qp, u64 bytes)
+void skr_fault_ahead(struct skr_qp *qp, u64 behind)
 {
 	struct skr_absent *what = &qp->fault->miss.what;
+	u64 bytes = min3(what->length + behind, what->most, (u64)SKR_FAULT_AHEAD);
 
 	lockdep_assert_held(&qp->lock);
-	bytes = min3(bytes, what->most, (u64)SKR_FAULT_AHEAD);
 	what->length = max(what->length, bytes);
 }
 

@@ -85,13 +85,14 @@ void skr_fault_begin(struct skr_qp *qp, enum skr_fault_kind kind);
 void skr_fault_end(struct skr_qp *qp);
 
 /**
- * skr_fault_ahead() - so many bytes will be needed from the missing one on
+ * skr_fault_ahead() - more will be needed behind what has just been asked for
  * @qp: QP, locked, that has just missed a page
- * @bytes: how many
+ * @behind: how many bytes more. Not one beyond what will be asked for: pages are
+ *	brought in all or none, and what follows may not be there at all
  *
  * Context: BH, @qp->lock held.
  */
-void skr_fault_ahead(struct skr_qp *qp, u64 bytes);
+void skr_fault_ahead(struct skr_qp *qp, u64 behind);
 
 /**
  * skr_fault_wq() - where pages are brought in

@@ -232,6 +232,7 @@ struct skr_reading {
  * @reading_mark: @reading as it was before the responses that wait to be sent
  * @saved: last READ and atomic requests, a ring of max_dest_rd_atomic
  * @saved_next: where the next one goes
+ * @saved_count: how many there are
  */
 struct skr_responder {
 	u32			epsn;
@@ -251,6 +252,7 @@ struct skr_responder {
 	struct skr_reading	reading_mark;
 	struct skr_saved	*saved;
 	u32			saved_next;
+	u32			saved_count;
 };
 
 /**

@@ -15,19 +15,27 @@ void skr_replay_save(struct skr_qp *qp, const struct skr_saved *saved)
 	struct skr_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->lock);
-	resp->saved[resp->saved_next++ % qp->attr.max_dest_rd_atomic] = *saved;
+	resp->saved[resp->saved_next] = *saved;
+	if (++resp->saved_next == qp->attr.max_dest_rd_atomic)
+		resp->saved_next = 0;
+	if (resp->saved_count < qp->attr.max_dest_rd_atomic)
+		resp->saved_count++;
 }
 
-/* The saved request that a PSN belongs to; what is not saved is too old. */
+/*
+ * The saved request that a PSN belongs to, the newest one: PSNs come round again.
+ * What is not saved is too old.
+ */
 static struct skr_saved *skr_replay_find(struct skr_qp *qp, u32 psn)
 {
 	struct skr_responder *resp = &qp->resp;
-	u32 n = min_t(u32, resp->saved_next, qp->attr.max_dest_rd_atomic);
+	u32 at = resp->saved_next;
+	struct skr_saved *saved;
 	u32 i;
 
-	for (i = 0; i < n; i++) {
-		struct skr_saved *saved = &resp->saved[i];
-
+	for (i = 0; i < resp->saved_count; i++) {
+		at = (at ?: qp->attr.max_dest_rd_atomic) - 1;
+		saved = &resp->saved[at];
 		if (skr_psn_diff(psn, saved->first_psn) >= 0 &&
 		    skr_psn_diff(psn, saved->last_psn) <= 0)
 			return saved;

@@ -162,7 +162,7 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct sk
 		skr_batch_cancel(out);
 		if (!skr_qp_missed(qp))
 			return -EFAULT;
-		skr_fault_ahead(qp, wqe->length - offset);
+		skr_fault_ahead(qp, wqe->length - offset - bytes);
 		return -EINPROGRESS;
 	}
 	skr_send_end(out, &pkt);

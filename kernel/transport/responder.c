@@ -152,12 +152,12 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	return SKR_OK;
 }
 
-/* A remote access failed; @left bytes of its message were to be accessed. */
-static enum skr_verdict skr_resp_inaccessible(struct skr_qp *qp, u32 left)
+/* A remote access failed; @behind bytes of its message were to follow. */
+static enum skr_verdict skr_resp_inaccessible(struct skr_qp *qp, u32 behind)
 {
 	if (!skr_qp_missed(qp))
 		return SKR_REM_ACCESS;
-	skr_fault_ahead(qp, left);
+	skr_fault_ahead(qp, behind);
 	return SKR_ABSENT;
 }
 
@@ -203,7 +203,7 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 	if (pkt->payload_bytes &&
 	    !skr_remote_write_skb(&who, resp->rkey, resp->va, skb, skr_rx_payload(skb, pkt),
 				  pkt->payload_bytes))
-		return skr_resp_inaccessible(qp, resp->left);
+		return skr_resp_inaccessible(qp, resp->left - pkt->payload_bytes);
 	resp->va += pkt->payload_bytes;
 	resp->left -= pkt->payload_bytes;
 	resp->received += pkt->payload_bytes;
@@ -272,7 +272,7 @@ static enum skr_verdict skr_resp_atomic(struct skr_qp *qp, const struct skr_pkt 
 	    pkt->va & (sizeof(u64) - 1))
 		return SKR_INV_REQ;
 	if (!skr_remote_atomic(&who, &atomic))
-		return skr_resp_inaccessible(qp, sizeof(u64));
+		return skr_resp_inaccessible(qp, 0);
 
 	saved.orig = atomic.orig;
 	skr_replay_save(qp, &saved);
@@ -312,7 +312,7 @@ static enum skr_verdict skr_resp_atomic_write(struct skr_qp *qp, struct sk_buff 
 			  SKR_ATOMIC_WRITE_BYTES))
 		return SKR_INV_REQ;
 	if (!skr_remote_atomic(&who, &atomic))
-		return skr_resp_inaccessible(qp, SKR_ATOMIC_WRITE_BYTES);
+		return skr_resp_inaccessible(qp, 0);
 	skr_resp_save_done(qp, pkt);
 	return SKR_OK;
 }
@@ -512,7 +512,7 @@ static int skr_resp_read_one(struct skr_qp *qp, struct skr_batch *out)
 	/* a copy: the peer's user may change the memory at any time */
 	if (bytes && !skr_remote_read(&who, reading->rkey, reading->va, payload, bytes)) {
 		skr_batch_cancel(out);
-		if (skr_resp_inaccessible(qp, reading->left) == SKR_ABSENT)
+		if (skr_resp_inaccessible(qp, reading->left - bytes) == SKR_ABSENT)
 			return -EINPROGRESS;
 		return -EACCES;
 	}

@@ -57,7 +57,10 @@ static bool skr_range_ok(u64 start, u64 length, u64 iova, int access)
 	/* all that the process has: implicit on-demand paging */
 	if (access & IB_ACCESS_ON_DEMAND && !start && length == U64_MAX)
 		return !iova;
-	return length <= SKR_MAX_MR_BYTES && !(length && iova > U64_MAX - (length - 1));
+	if (!length)
+		return true;
+	return length <= SKR_MAX_MR_BYTES && start <= U64_MAX - (length - 1) &&
+	       iova <= U64_MAX - (length - 1);
 }
 
 /* A region over memory that is there already; the memory is the region's if it succeeds. */

@@ -152,6 +152,7 @@ static int skr_modify_locked(struct skr_qp *qp, struct ib_qp_attr *attr, int mas
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
 		swap(qp->resp.saved, *saved);
 		qp->resp.saved_next = 0;
+		qp->resp.saved_count = 0;
 	}
 	skr_modify_state(qp, next);
 	return 0;

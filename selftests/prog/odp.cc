@@ -603,6 +603,43 @@ void implicit(Bench &bench)
 		IBV_WC_REM_ACCESS_ERR, "WRITE to page 1");
 }
 
+/* messages that end where the memory does: nothing behind them may be asked for */
+void hole_behind(Bench &bench)
+{
+	constexpr size_t PAGES = 76, FROM = 16, LENGTH = PAGES * PAGE - FROM - 100;
+	auto pair = patient(bench);
+	Region all(all_of_it(pair.b.pd), 0);
+	Memory source(LENGTH);
+	Region local(pair.a.pd, source.data(), LENGTH);
+
+	for (auto opcode : { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ }) {
+		Memory memory((PAGES + 1) * PAGE);
+
+		if (mprotect(memory.data(PAGES * PAGE), PAGE, PROT_NONE))
+			fail_errno("mprotect");
+		pattern_fill(source.data(), LENGTH, 1, 0);
+		good(run(pair, Work(1, opcode, { local.sge(0, LENGTH) })
+				       .remote(memory.addr(FROM), all.rkey())),
+		     "a message before a hole");
+		if (opcode == IBV_WR_RDMA_WRITE)
+			expect_pattern("written", memory.data(FROM), LENGTH, 1);
+		else
+			expect_bytes("read", source.data(), LENGTH, 0);
+	}
+}
+
+/* a region that goes around the end of all addresses */
+void around_the_end(Bench &bench)
+{
+	auto pair = bench.pair();
+	auto *last = reinterpret_cast<void *>(~uint64_t{ 0 } - PAGE + 1);
+
+	errno = 0;
+	ibv_mr *mr = ibv_reg_mr_iova2(pair.b.pd.get(), last, 2 * PAGE, 1 << 16, ODP);
+	if (mr || errno != EINVAL)
+		fail("it was registered, or errno is %d", errno);
+}
+
 void implicit_far(Bench &bench)
 {
 	for (const uint64_t addr : { uint64_t{ 0 }, uint64_t{ 1 } << 47, ~uint64_t{ 0 } - 4096,
@@ -880,7 +917,9 @@ int main(int argc, char **argv)
 		  { "deregistered under traffic", deregister_under_traffic },
 		  { "QPs gone under traffic", destroy_under_traffic },
 		  { "implicit", implicit },
+		  { "implicit, with a hole behind", hole_behind },
 		  { "implicit, where no process has memory", implicit_far },
+		  { "around the end of all addresses", around_the_end },
 		  { "prefetch, one waits", prefetch_sync },
 		  { "prefetch, nobody waits", prefetch_async },
 		  { "prefetch of what is there", prefetch_no_fault },
