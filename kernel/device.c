@@ -63,7 +63,15 @@ static void skr_device_init_cc(struct skr_dev *dev)
 	skr_cc_params_preset(&dev->cc.params, SKR_CC_SCALED, dev->cc.mbps);
 }
 
-static const struct ib_device_ops skr_dealloc_ops = {
+/* A step of registration: nobody can take the device away yet. */
+static int skr_device_enable(struct ib_device *ibdev)
+{
+	skr_debug_add(skr_dev(ibdev));
+	return 0;
+}
+
+static const struct ib_device_ops skr_own_ops = {
+	.enable_driver = skr_device_enable,
 	.dealloc_driver = skr_device_dealloc,
 };
 
@@ -102,7 +110,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	ibdev->driver_def = skr_driver_def;
 	ib_set_device_ops(ibdev, &skr_device_ops);
 	/* from now on ib_dealloc_device() undoes all of this */
-	ib_set_device_ops(ibdev, &skr_dealloc_ops);
+	ib_set_device_ops(ibdev, &skr_own_ops);
 	return 0;
 
 err_cleanup_srcu:
@@ -158,7 +166,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 		err = -EEXIST;
 	if (err)
 		goto err_dealloc;
-	skr_debug_add(dev);
+	/* it may be unregistered, and gone, by now */
 	return skr_device_check_alive(ndev);
 
 err_dealloc:

@@ -759,7 +759,7 @@ void skr_qp_run(struct skr_qp *qp);
  *
  * Context: process, with no lock of ours held but @qp->lock; the caller keeps the QP.
  */
-void skr_qp_unlock(struct skr_qp *qp);
+void skr_qp_unlock(struct skr_qp *qp) __releases(&qp->lock);
 
 /**
  * skr_qp_run_later() - there is work for a QP: let a worker do it

@@ -357,6 +357,7 @@ static void skr_fire(struct skr_fire fire)
 }
 
 void skr_qp_unlock(struct skr_qp *qp)
+	__releases(&qp->lock)
 {
 	spin_unlock_bh(&qp->lock);
 	/* the holder's barrier, see above */

@@ -50,12 +50,13 @@ counted()
 		END { for (i = 0; i < 8; i++) print packets[i] + 0 }'
 }
 
-# capture HOST DEV / captured - what is sent through DEV while they are apart
+# capture HOST DEV / captured - what is sent through DEV while they are apart, but
+# for most of the payload: there is room for few packets of full length
 capture()
 {
 	in_host "$1"
 	rm -f "$TMP/dump.err"
-	"${_in[@]}" tcpdump -i "$2" -Q out --immediate-mode -U -w "$TMP/dump" > /dev/null 2> "$TMP/dump.err" &
+	"${_in[@]}" tcpdump -i "$2" -Q out --immediate-mode -s 256 -B 16384 -U -w "$TMP/dump" > /dev/null 2> "$TMP/dump.err" &
 	dump=$!
 	wait_until 10 grep -q listening "$TMP/dump.err"
 }
