@@ -66,7 +66,10 @@ static void skr_device_init_cc(struct skr_dev *dev)
 /* A step of registration: nobody can take the device away yet. */
 static int skr_device_enable(struct ib_device *ibdev)
 {
-	skr_debug_add(skr_dev(ibdev));
+	struct skr_dev *dev = skr_dev(ibdev);
+
+	skr_debug_add(dev);
+	WRITE_ONCE(dev->enabled, true);
 	return 0;
 }
 
@@ -122,7 +125,7 @@ err_free_stats:
 
 /*
  * The netdev may have been unregistered before our notifier could find the
- * device: then nobody else takes it away.
+ * device, or while it was not enabled: then nobody else takes it away.
  */
 static int skr_device_check_alive(struct net_device *ndev)
 {

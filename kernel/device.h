@@ -263,6 +263,8 @@ struct skr_congestion {
  * @optional_from: what optional counters were when they were switched on; ib_core
  *	serializes who uses it
  * @cc: congestion control
+ * @enabled: registration has come so far that it can be undone; see
+ *	skr_netdev_event()
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
  */
@@ -287,6 +289,7 @@ struct skr_dev {
 	struct skr_stats	stats_past;
 	u64			optional_from[SKR_OPT_COUNT];
 	struct skr_congestion	cc;
+	bool			enabled;
 	bool			port_active;
 	struct list_head	node;
 };

@@ -98,8 +98,14 @@ static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_UNREGISTER:
-		/* also when it moves to another namespace */
-		ib_unregister_device_queued(ibdev);
+		/*
+		 * Also when it moves to another namespace. ib_core lets a device be
+		 * found a moment before its clients are added; who unregistered it
+		 * then would take none of them away and wait for them for ever.
+		 * Before that, skr_device_add() sees to it in the end.
+		 */
+		if (READ_ONCE(skr_dev(ibdev)->enabled))
+			ib_unregister_device_queued(ibdev);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:

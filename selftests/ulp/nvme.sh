@@ -144,7 +144,7 @@ check "small writes, verified" io $((4 * MIB)) small --rw=randwrite --bs=512 --i
 check "all sizes, verified" io $((32 * MIB)) sizes --rw=randwrite --bsrange=512-256k \
 	--blocksize_unaligned=0 --iodepth=16
 check "large writes, verified" io $((64 * MIB)) large --rw=write --bs=1M --iodepth=8
-check "the data went through the devices" carried '' $SK_A $((100 * MIB))
+check "the data went through the devices" carried '' $SK_A $((90 * MIB))
 check "I/O goes on when the link was down" over_a_break
 check "verified again" io $((8 * MIB)) after --rw=randwrite --bs=16k --iodepth=8
 check "nothing was refused" counters_zero '' $SK_A resp_remote_access_errors \
