@@ -799,6 +799,8 @@ void not_pinned(Bench &bench)
 	auto pair = bench.pair();
 	Memory memory(size_t{ 1 } << 33, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	/* a page is a page; EINVAL where there are no huge ones */
+	madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
 	Region region(pair.b.pd, memory.data(), memory.size(), ODP);
 
 	for (size_t at = 0; at < memory.size(); at += memory.size() / 16) {
