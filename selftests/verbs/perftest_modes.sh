@@ -23,7 +23,7 @@ over_cm()
 		"$program" -R "${family[@]}" -F "$@" "$ip"
 }
 
-plan 24
+plan 23
 hosts_up
 links_up
 
@@ -43,9 +43,10 @@ done
 check "ib_atomic_bw -R" over_cm ib_atomic_bw $IP4_A -A FETCH_AND_ADD -n 50
 check "ib_atomic_lat -R" over_cm ib_atomic_lat $IP4_A -A CMP_AND_SWAP -n 50
 
+# UD loses what comes before it is waited for, and the program then waits for ever
+check "ib_send_bw, shared receive queue" \
+	perftest ib_send_bw v4 --use-srq -s 1024 -n 100 -q 4 -r 500
 for transport in RC UD; do
-	check "ib_send_bw, shared receive queue, $transport" \
-		perftest ib_send_bw v4 --use-srq -c $transport -s 1024 -n 100 -q 4 -r 500
 	check "ib_send_lat, shared receive queue, $transport" \
 		perftest ib_send_lat v6 --use-srq -c $transport -s 64 -n 100
 done
