@@ -63,16 +63,18 @@ static bool skr_range_ok(u64 start, u64 length, u64 iova, int access)
 	       iova <= U64_MAX - (length - 1);
 }
 
-/* A region over memory that is there already; the memory is the region's if it succeeds. */
-static struct ib_mr *skr_mr_create(struct ib_pd *ibpd, const struct skr_memory *mem, u64 start,
+/* A region over memory that is there already; the memory is let go if it fails. */
+static struct ib_mr *skr_mr_create(struct ib_pd *ibpd, struct skr_memory *mem, u64 start,
 				   int access)
 {
 	struct skr_mr *mr;
 	int err;
 
 	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
+	if (!mr) {
+		err = -ENOMEM;
+		goto err_put_memory;
+	}
 	mr->mem = *mem;
 	mr->key.kind = SKR_MR_USER;
 	mr->key.access = access;
@@ -80,18 +82,21 @@ static struct ib_mr *skr_mr_create(struct ib_pd *ibpd, const struct skr_memory *
 	mr->key.start = start;
 	mr->key.length = mem->length;
 	err = skr_mr_publish(mr, ibpd);
-	if (err) {
-		kfree(mr);
-		return ERR_PTR(err);
-	}
+	if (err)
+		goto err_free;
 	return &mr->ibmr;
+
+err_free:
+	kfree(mr);
+err_put_memory:
+	skr_memory_put(mem);
+	return ERR_PTR(err);
 }
 
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata)
 {
 	struct skr_memory mem;
-	struct ib_mr *ibmr;
 	int err;
 
 	if (SKR_DMAH)
@@ -101,17 +106,13 @@ struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 	err = skr_memory_get(&mem, skr_dev(ibpd->device), start, length, access);
 	if (err)
 		return ERR_PTR(err);
-	ibmr = skr_mr_create(ibpd, &mem, iova, access);
-	if (IS_ERR(ibmr))
-		skr_memory_put(&mem);
-	return ibmr;
+	return skr_mr_create(ibpd, &mem, iova, access);
 }
 
 struct ib_mr *skr_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
 				     int access, SKR_DMAH_PARAM struct uverbs_attr_bundle *attrs)
 {
 	struct skr_memory mem;
-	struct ib_mr *ibmr;
 	int err;
 
 	if (SKR_DMAH)
@@ -121,10 +122,7 @@ struct ib_mr *skr_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 	err = skr_memory_attach(&mem, fd, offset, length, access);
 	if (err)
 		return ERR_PTR(err);
-	ibmr = skr_mr_create(ibpd, &mem, iova, access);
-	if (IS_ERR(ibmr))
-		skr_memory_put(&mem);
-	return ibmr;
+	return skr_mr_create(ibpd, &mem, iova, access);
 }
 
 struct ib_mr *skr_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
