@@ -25,7 +25,7 @@ fi
 watch()
 {
 	in_host "$NS_A"
-	"${_in[@]}" tcpdump -i "$DEV_A" -w "$TMP/$1" --immediate-mode -U \
+	"${_in[@]}" tcpdump -i "$DEV_A" -w "$TMP/$1" --immediate-mode -s 256 -B 16384 -U \
 		'udp port 4791 or ether proto 0x8915' > "$TMP/tcpdump" 2>&1 &
 	_tcpdump=$!
 	defer kill "$_tcpdump"

@@ -2,7 +2,8 @@
 #
 # Reads what a guest says (see guest-run.sh), prints one line a test and, for
 # a test that failed, what it said; appends one line a result to the file
-# `results`: pass|fail|skip WHERE TEST NUMBER-AND-NAME
+# `results`: pass|fail|skip WHERE TEST NUMBER-AND-NAME, and behind a failure what
+# was said of it, its first lines: say WHERE TEST TEXT
 #
 # Variables: where (kernel), results (file), seen (file: names begun),
 # show (1: print everything)
@@ -53,7 +54,7 @@ $1 == "@boot" {
 $1 == "@begin" {
 	test = $2
 	plan = -1
-	points = nlines = nfailed = 0
+	points = nlines = nfailed = says = 0
 	skip_all = ""
 	delete count
 	print test >> seen
@@ -93,7 +94,13 @@ test == "" { next }
 	what = $0
 	sub(/^(not )?ok */, "", what)
 	result(kind, what)
+	says = kind == "fail" ? 6 : 0
 	next
+}
+
+/^#/ && says > 0 {
+	says--
+	print "say", where, test, $0 >> results
 }
 
 /^Bail out!/ { result("fail", $0) }
