@@ -3,7 +3,7 @@
  * The completer: takes ACKs, NAKs, READ responses and atomic ACKs, and
  * completes send requests in order (IBTA 9.7.5, 9.9.2).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 
 #include "../net/rocev2.h"

@@ -4,7 +4,7 @@
  * packets, posts and timers, after which rings, CQs and PD may go; the struct
  * itself stays until the last packet has left the local stack.
  */
-#include "qp.h"
+#include "engine.h"
 
 #include <linux/module.h>
 #include <linux/random.h>

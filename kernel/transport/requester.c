@@ -3,7 +3,7 @@
  * The requester: cuts send requests into packets, as far as the window, the
  * peer's resources and the local stack allow (IBTA 9.7.3).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 #include "unreliable.h"
 

@@ -3,7 +3,7 @@
  * The responder: executes requests in PSN order and answers them
  * (IBTA 9.7.4, 9.7.5.1).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 
 #include "../mem/bind.h"

@@ -13,7 +13,7 @@
  *	barrier				barrier
  *	trylock fails: done		test PENDING: start over
  */
-#include "qp.h"
+#include "engine.h"
 #include "unreliable.h"
 
 #include "../net/rocev2.h"

@@ -5,6 +5,7 @@
  * Packets that overtake others are held for a moment here as on RC, or a path
  * that reorders would lose messages that were not lost.
  */
+#include "engine.h"
 #include "unreliable.h"
 
 #include "../wire/psn.h"
