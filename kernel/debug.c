@@ -37,6 +37,16 @@ static char *skr_debug_word(char buf[SKR_DEBUG_WORD], const char __user *from, s
 	return strim(buf);
 }
 
+/* Which of these names user space writes: its number, or a negative errno. */
+static int skr_debug_choice(const char *const names[], size_t n, const char __user *from,
+			    size_t count)
+{
+	char buf[SKR_DEBUG_WORD];
+	char *word = skr_debug_word(buf, from, count);
+
+	return IS_ERR(word) ? PTR_ERR(word) : match_string(names, n, word);
+}
+
 /* Files are named after their parameters. */
 static const struct skr_cc_param *skr_debug_param(const struct file *file)
 {
@@ -119,13 +129,8 @@ static ssize_t skr_debug_preset_write(struct file *file, const char __user *from
 				      loff_t *pos)
 {
 	struct skr_dev *dev = file_inode(file)->i_private;
-	char buf[SKR_DEBUG_WORD];
-	char *word = skr_debug_word(buf, from, count);
-	int preset;
+	int preset = skr_debug_choice(skr_cc_preset_names, SKR_CC_PRESETS, from, count);
 
-	if (IS_ERR(word))
-		return PTR_ERR(word);
-	preset = match_string(skr_cc_preset_names, SKR_CC_PRESETS, word);
 	if (preset < 0)
 		return preset;
 	skr_cc_params_preset(&dev->cc.params, preset, READ_ONCE(dev->cc.mbps));
@@ -151,13 +156,9 @@ static ssize_t skr_debug_pacing_write(struct file *file, const char __user *from
 				      loff_t *pos)
 {
 	struct skr_dev *dev = file_inode(file)->i_private;
-	char buf[SKR_DEBUG_WORD];
-	char *word = skr_debug_word(buf, from, count);
-	int pacing;
+	int pacing = skr_debug_choice(skr_debug_pacings, ARRAY_SIZE(skr_debug_pacings), from,
+				      count);
 
-	if (IS_ERR(word))
-		return PTR_ERR(word);
-	pacing = match_string(skr_debug_pacings, ARRAY_SIZE(skr_debug_pacings), word);
 	if (pacing < 0)
 		return pacing;
 	WRITE_ONCE(dev->cc.cnp_pacing, pacing);
@@ -181,7 +182,7 @@ static void skr_debug_flow(struct skr_qp *qp, void *arg)
 			   view.alpha, view.stage);
 }
 
-/* A line for each connected QP */
+/* A line for each QP that has an address, or sends datagrams */
 static int skr_debug_flows_show(struct seq_file *seq, void *unused)
 {
 	seq_puts(seq, "# qpn rate(B/s) target(B/s) alpha(1/1024) stage\n");
