@@ -191,21 +191,8 @@ static int skr_debug_flows_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(skr_debug_flows);
 
-void skr_debug_init(void)
-{
-	skr_debugfs = debugfs_create_dir("skerry", NULL);
-	debugfs_create_bool("super_tx", 0644, skr_debugfs, &skr_tune.super_tx);
-	debugfs_create_bool("super_rx", 0644, skr_debugfs, &skr_tune.super_rx);
-	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
-	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
-}
-
-void skr_debug_exit(void)
-{
-	debugfs_remove(skr_debugfs);
-}
-
-void skr_debug_add(struct skr_dev *dev)
+/* A device's directory, under the name that it has now. */
+static struct dentry *skr_debug_dir(struct skr_dev *dev)
 {
 	struct dentry *dir, *params;
 	int i;
@@ -219,10 +206,59 @@ void skr_debug_add(struct skr_dev *dev)
 	debugfs_create_file("cc_preset", 0644, dir, dev, &skr_debug_preset_fops);
 	debugfs_create_file("cnp_pacing", 0644, dir, dev, &skr_debug_pacing_fops);
 	debugfs_create_file("cc_flows", 0444, dir, dev, &skr_debug_flows_fops);
-	dev->cc.dir = dir;
+	return dir;
 }
 
-void skr_debug_remove(struct skr_dev *dev)
+/*
+ * The directory follows the device as the core's clients do: it is there while the
+ * device has its name, is made anew when the device moves to another namespace, and
+ * is gone before another device can have the name.
+ */
+static struct ib_client skr_debug_client;
+
+static int skr_debug_add(struct ib_device *ibdev)
 {
-	debugfs_remove(dev->cc.dir);
+	if (ibdev->ops.driver_id != SKERRY_DRIVER_ID)
+		return -EOPNOTSUPP;
+	ib_set_client_data(ibdev, &skr_debug_client, skr_debug_dir(skr_dev(ibdev)));
+	return 0;
+}
+
+static void skr_debug_remove(struct ib_device *ibdev, void *dir)
+{
+	debugfs_remove(dir);
+}
+
+static void skr_debug_rename(struct ib_device *ibdev, void *dir)
+{
+	skr_debug_remove(ibdev, dir);
+	skr_debug_add(ibdev);
+}
+
+static struct ib_client skr_debug_client = {
+	.name = "skerry_debug",
+	.add = skr_debug_add,
+	.remove = skr_debug_remove,
+	.rename = skr_debug_rename,
+};
+
+int skr_debug_init(void)
+{
+	int err;
+
+	skr_debugfs = debugfs_create_dir("skerry", NULL);
+	debugfs_create_bool("super_tx", 0644, skr_debugfs, &skr_tune.super_tx);
+	debugfs_create_bool("super_rx", 0644, skr_debugfs, &skr_tune.super_rx);
+	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
+	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
+	err = ib_register_client(&skr_debug_client);
+	if (err)
+		debugfs_remove(skr_debugfs);
+	return err;
+}
+
+void skr_debug_exit(void)
+{
+	ib_unregister_client(&skr_debug_client);
+	debugfs_remove(skr_debugfs);
 }

@@ -18,7 +18,6 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
-	skr_debug_remove(dev);
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
 	skr_groups_destroy(dev);
@@ -68,7 +67,6 @@ static int skr_device_enable(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
-	skr_debug_add(dev);
 	WRITE_ONCE(dev->enabled, true);
 	return 0;
 }

@@ -227,7 +227,6 @@ enum skr_cnp_pacing {
  * @cnp_pacing: enum skr_cnp_pacing
  * @mbps: speed of the port
  * @cnp_sent: nanoseconds, the last CNP by hash of the address, or all in [0]
- * @dir: in debugfs
  */
 struct skr_congestion {
 	const struct skr_cc_ops	*ops;
@@ -235,7 +234,6 @@ struct skr_congestion {
 	u32			cnp_pacing;
 	u32			mbps;
 	atomic64_t		cnp_sent[SKR_CNP_DESTS];
-	struct dentry		*dir;
 };
 
 /**

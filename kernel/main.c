@@ -24,11 +24,13 @@ static int __init skr_init(void)
 		skr_sched_exit();
 		return err;
 	}
-	skr_debug_init();
 	skr_qp_table_init();
-	err = skr_prio_init();
+	err = skr_debug_init();
 	if (err)
 		goto err_sched;
+	err = skr_prio_init();
+	if (err)
+		goto err_debug;
 	err = skr_netns_init();
 	if (err)
 		goto err_prio;
@@ -41,9 +43,10 @@ err_netns:
 	skr_netns_exit();
 err_prio:
 	skr_prio_exit();
+err_debug:
+	skr_debug_exit();
 err_sched:
 	skr_qp_table_exit();
-	skr_debug_exit();
 	skr_fault_destroy();
 	skr_sched_exit();
 	return err;
