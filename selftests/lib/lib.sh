@@ -646,6 +646,8 @@ pair()
 	tail -n 15 "$TMP/client"
 	echo "server (status $status):"
 	tail -n 15 "$TMP/server"
+	note_counters "$NS_A" "$SK_A"
+	note_counters "$NS_B" "$SK_B"
 	return 1
 }
 
@@ -666,7 +668,8 @@ gids()
 	fi
 }
 
-# pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts
+# pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts,
+# within PINGPONG_LIMIT seconds
 pingpong_over()
 {
 	local program=ibv_$1_pingpong kind=$2 _gid_a _gid_b _scaled
@@ -674,7 +677,7 @@ pingpong_over()
 	shift 2
 	scale "$@"
 	gids "$kind" || return
-	pair 60 18515 "$program" -d $SK_A -g "$_gid_a" -c "${_scaled[@]}" -- \
+	pair "${PINGPONG_LIMIT:-60}" 18515 "$program" -d $SK_A -g "$_gid_a" -c "${_scaled[@]}" -- \
 		"$program" -d $SK_B -g "$_gid_b" -c "${_scaled[@]}" $IP4_A
 }
 
