@@ -136,6 +136,20 @@ static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct 
 }
 
 /*
+ * The packet at hand, once more. It was parsed at the door, but it waited, and its
+ * bytes may lie in pages that a process on this host sent without a copy, and can
+ * still change: what the door has seen need not be there any more.
+ */
+static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct skr_pkt *pkt)
+{
+	enum skr_drop drop = skr_rx_parse(skb, pkt);
+
+	if (drop)
+		return drop;
+	return skr_qp_takes(qp, pkt) ? SKR_DROP_NONE : SKR_DROP_TYPE;
+}
+
+/*
  * The skb whose packets are next: what came too early and is in turn now, or the
  * next one from the door. All packets of one are of one kind, from one address.
  */
@@ -149,8 +163,8 @@ static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue
 	if (skb)
 		return skb;
 	while ((skb = skb_dequeue(queue))) {
-		drop = skr_rx_parse(skb, &pkt);
-		if (!WARN_ON_ONCE(drop))
+		drop = skr_rx_again(qp, skb, &pkt);
+		if (!drop)
 			drop = skr_rx_admit(qp, skb, &pkt);
 		if (!drop) {
 			skr_rx_taken(qp, skb, &pkt);
@@ -185,16 +199,18 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
-/*
- * The packet at hand. It was parsed at the door; it waited, and its facts are read
- * again. Return: false if it came too early: it was kept, with all that follow.
- */
+/* Return: false if it came too early: it was kept, with all that follow. */
 static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
 {
+	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+	drop = skr_rx_again(qp, skb, &pkt);
+	if (drop) {
+		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
+		trace_skr_rx_drop(qp->dev, &pkt, drop);
 		return true;
+	}
 	trace_skr_rx(qp->dev, &pkt);
 	skr_rx_cb(skb)->psn = pkt.psn;
 	return skr_rx_execute(qp, skb, &pkt);
