@@ -41,12 +41,26 @@ void skr_sched_exit(void)
 	destroy_workqueue(skr_wq);
 }
 
+/*
+ * Let a work item of a QP have a reference of its own. Who found the QP under RCU has
+ * none: it may have been destroyed since, and then there is nothing to do. Return:
+ * false if it was, or if the item is queued already.
+ */
+static bool skr_qp_queue(struct skr_qp *qp, struct workqueue_struct *wq,
+			 struct work_struct *work)
+{
+	if (!kref_get_unless_zero(&qp->ref))
+		return false;
+	if (queue_work(wq, work))
+		return true;
+	skr_qp_put(qp);
+	return false;
+}
+
 void skr_qp_run_later(struct skr_qp *qp)
 {
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	kref_get(&qp->ref);
-	if (!queue_work(skr_wq, &qp->work))
-		skr_qp_put(qp);
+	skr_qp_queue(qp, skr_wq, &qp->work);
 }
 
 /* Is more about to come? If it was not lately, then only now and then look again. */
@@ -65,19 +79,16 @@ static bool skr_soon_pays(u8 *lone)
 
 void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
 {
+	u8 n;
+
 	if (!skr_soon_pays(lone)) {
 		skr_qp_run(qp);
 		return;
 	}
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	kref_get(&qp->ref);
-	if (queue_work(skr_bh_wq, &qp->bh_work)) {
-		WRITE_ONCE(*lone, READ_ONCE(*lone) + 1);
-	} else {
-		/* not the first one: a batch */
-		WRITE_ONCE(*lone, 0);
-		skr_qp_put(qp);
-	}
+	/* not the first one: a batch */
+	n = skr_qp_queue(qp, skr_bh_wq, &qp->bh_work) ? READ_ONCE(*lone) + 1 : 0;
+	WRITE_ONCE(*lone, n);
 }
 
 void skr_qp_bh_work(struct work_struct *work)
