@@ -20,16 +20,25 @@ namespace
 {
 
 constexpr uint32_t QPN = 0x345678, PSN = 0x111111;
-/* less than a kibibyte, and that they are SENDs of nothing that are long over */
+/* less than a kibibyte: no more is left to a worker */
 constexpr unsigned int PACKETS = 60;
+constexpr uint32_t NOBODY = 0xfffffe;
 
+/*
+ * SENDs of nothing, long over; and one for nobody among them, so that the QP gets two
+ * batches, and goes on having its work done by a worker.
+ */
 Bytes many(const Forger &peer, uint32_t qpn)
 {
 	const auto one = peer.packet(RC_SEND_ONLY, qpn, PSN - 1);
+	const auto other = peer.packet(RC_SEND_ONLY, NOBODY, PSN - 1);
 	Bytes all;
 
-	for (unsigned int i = 0; i < PACKETS; i++)
-		all.insert(all.end(), one.begin(), one.end());
+	for (unsigned int i = 0; i < PACKETS; i++) {
+		const auto &next = i == PACKETS / 2 ? other : one;
+
+		all.insert(all.end(), next.begin(), next.end());
+	}
 	return all;
 }
 
