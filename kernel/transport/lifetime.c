@@ -276,6 +276,7 @@ struct skr_qp *skr_qp_hold(struct ib_qp *ibqp)
 
 struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn)
 {
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "a QP without RCU");
 	if (qpn == SKR_QPN_GSI)
 		return dev ? rcu_dereference(dev->gsi) : NULL;
 	return xa_load(&skr_qps, qpn);

@@ -27,6 +27,7 @@
 #include "../ring/ring.h"
 #include "../ring/rq_shared.h"
 #include "../ring/wqe.h"
+#include "../wire/opcode.h"
 #include "fault.h"
 #include "flow.h"
 #include "reorder.h"
@@ -487,6 +488,22 @@ static inline bool skr_qp_reliable(const struct skr_qp *qp)
 static inline bool skr_qp_sends(const struct skr_qp *qp)
 {
 	return qp->sq.ring.hdr;
+}
+
+/**
+ * skr_qp_takes() - is a packet of a kind that the QP takes?
+ * @qp: QP
+ * @pkt: facts of the packet
+ *
+ * Context: any.
+ * Return: true if its transport is the QP's, and it is a request or response as
+ *	the QP has them; or a CNP, where there is something to slow down.
+ */
+static inline bool skr_qp_takes(const struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		return qp->trans != SKR_TRANS_UD;
+	return (pkt->opcode & SKR_TRANS_MASK) == qp->trans && pkt->flags & qp->takes;
 }
 
 /**

@@ -25,9 +25,7 @@ static enum skr_drop skr_rx_check_qp(const struct skr_qp *qp, const struct skr_p
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
 
-	if (pkt->opcode == SKR_OPCODE_CNP ? qp->trans == SKR_TRANS_UD :
-					    (pkt->opcode & SKR_TRANS_MASK) != qp->trans ||
-					    !(pkt->flags & qp->takes))
+	if (!skr_qp_takes(qp, pkt))
 		return SKR_DROP_TYPE;
 	if (state < IB_QPS_RTR || state > IB_QPS_SQE)
 		return SKR_DROP_STATE;

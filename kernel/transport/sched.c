@@ -41,12 +41,26 @@ void skr_sched_exit(void)
 	destroy_workqueue(skr_wq);
 }
 
+/*
+ * Let a work item of a QP have a reference of its own. Who found the QP under RCU has
+ * none: it may have been destroyed since, and then there is nothing to do. Return:
+ * false if it was, or if the item is queued already.
+ */
+static bool skr_qp_queue(struct skr_qp *qp, struct workqueue_struct *wq,
+			 struct work_struct *work)
+{
+	if (!kref_get_unless_zero(&qp->ref))
+		return false;
+	if (queue_work(wq, work))
+		return true;
+	skr_qp_put(qp);
+	return false;
+}
+
 void skr_qp_run_later(struct skr_qp *qp)
 {
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	kref_get(&qp->ref);
-	if (!queue_work(skr_wq, &qp->work))
-		skr_qp_put(qp);
+	skr_qp_queue(qp, skr_wq, &qp->work);
 }
 
 /* Is more about to come? If it was not lately, then only now and then look again. */
@@ -65,19 +79,16 @@ static bool skr_soon_pays(u8 *lone)
 
 void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
 {
+	u8 n;
+
 	if (!skr_soon_pays(lone)) {
 		skr_qp_run(qp);
 		return;
 	}
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	kref_get(&qp->ref);
-	if (queue_work(skr_bh_wq, &qp->bh_work)) {
-		WRITE_ONCE(*lone, READ_ONCE(*lone) + 1);
-	} else {
-		/* not the first one: a batch */
-		WRITE_ONCE(*lone, 0);
-		skr_qp_put(qp);
-	}
+	/* not the first one: a batch */
+	n = skr_qp_queue(qp, skr_bh_wq, &qp->bh_work) ? READ_ONCE(*lone) + 1 : 0;
+	WRITE_ONCE(*lone, n);
 }
 
 void skr_qp_bh_work(struct work_struct *work)
@@ -136,6 +147,20 @@ static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct 
 }
 
 /*
+ * The packet at hand, once more. It was parsed at the door, but it waited, and its
+ * bytes may lie in pages that a process on this host sent without a copy, and can
+ * still change: what the door has seen need not be there any more.
+ */
+static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct skr_pkt *pkt)
+{
+	enum skr_drop drop = skr_rx_parse(skb, pkt);
+
+	if (drop)
+		return drop;
+	return skr_qp_takes(qp, pkt) ? SKR_DROP_NONE : SKR_DROP_TYPE;
+}
+
+/*
  * The skb whose packets are next: what came too early and is in turn now, or the
  * next one from the door. All packets of one are of one kind, from one address.
  */
@@ -149,8 +174,8 @@ static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue
 	if (skb)
 		return skb;
 	while ((skb = skb_dequeue(queue))) {
-		drop = skr_rx_parse(skb, &pkt);
-		if (!WARN_ON_ONCE(drop))
+		drop = skr_rx_again(qp, skb, &pkt);
+		if (!drop)
 			drop = skr_rx_admit(qp, skb, &pkt);
 		if (!drop) {
 			skr_rx_taken(qp, skb, &pkt);
@@ -185,16 +210,18 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
-/*
- * The packet at hand. It was parsed at the door; it waited, and its facts are read
- * again. Return: false if it came too early: it was kept, with all that follow.
- */
+/* Return: false if it came too early: it was kept, with all that follow. */
 static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
 {
+	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+	drop = skr_rx_again(qp, skb, &pkt);
+	if (drop) {
+		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
+		trace_skr_rx_drop(qp->dev, &pkt, drop);
 		return true;
+	}
 	trace_skr_rx(qp->dev, &pkt);
 	skr_rx_cb(skb)->psn = pkt.psn;
 	return skr_rx_execute(qp, skb, &pkt);
