@@ -3,10 +3,8 @@
 #
 # Two guests, each with a kernel of its own, joined by NICs as QEMU has them, virtio-net
 # and e1000e: ping-pong, perftest, rping and verified traffic over RoCEv1 and RoCEv2.
-# Emulated, QEMU itself has been seen to crash while it starts the second guest.
 # guests: 2
-# only: on demand
-# timeout: 300
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -112,11 +112,17 @@ nics=(-nic none)
 guest='' second=''
 trap 'kill -9 $guest $second 2> /dev/null || true' EXIT
 trap 'exit 130' INT TERM HUP
-case $shell in
---shell)
-	become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial mon:stdio
-	;;
---peer)
+
+start_guest()
+{
+	become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial "file:$dir/console.log" \
+		< /dev/null > "$dir/qemu.log" 2>&1 9>&- &
+	guest=$!
+}
+
+# start_pair - the second guest, and the first one with the other ends of its cables
+start_pair()
+{
 	mkdir -p "$dir/peer"
 	: > "$dir/peer/console.log"
 	cables 2
@@ -124,13 +130,44 @@ case $shell in
 		-serial "file:$dir/peer/console.log" < /dev/null > "$dir/peer/qemu.log" 2>&1 9>&- &
 	second=$!
 	cables 1
+	start_guest
+}
+
+# pair_began - the first guest says so once the second one answers it; 1 if the second
+# guest's QEMU has ended by itself before. What else may happen is watch_guest's.
+pair_began()
+{
+	local tries
+
+	for ((tries = 0; tries < BOOT_LIMIT; tries++)); do
+		! grep -q '^@begin' "$dir/verdict" || return 0
+		kill -0 "$guest" 2> /dev/null || return 0
+		kill -0 "$second" 2> /dev/null || return 1
+		sleep 1
+	done
+}
+
+case $shell in
+--shell)
+	become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial mon:stdio
+	;;
+--peer)
+	# Emulated, a QEMU has been seen to abort while the second guest started. As the
+	# first process of its PID namespace it then dies of a segmentation fault.
+	start_pair
+	if ! pair_began; then
+		echo "the second guest's QEMU has died: $(tail -n 1 "$dir/peer/qemu.log"): once more" >&2
+		kill -9 "$guest"
+		wait "$guest" "$second" || true
+		start_pair
+	fi
+	;;
+*)
+	start_guest
 	;;
 esac
 
-become_guest "$payload" "$dir" -m 4096 "${nics[@]}" -serial "file:$dir/console.log" \
-	< /dev/null > "$dir/qemu.log" 2>&1 9>&- &
-guest=$!
-
-watch_guest $guest
+watch_guest "$guest"
 cat "$dir/qemu.log" >&2
+[ -z "$second" ] || cat "$dir/peer/qemu.log" >&2
 grep -q '^@done' "$dir/verdict"

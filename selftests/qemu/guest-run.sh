@@ -79,17 +79,14 @@ clean_up()
 # the other guest of a test with two
 PEER=$SELFTESTS/lib/remote.sh
 
-# peer_ready - it answers
+# peer_ready - it answers, or two minutes are over
 peer_ready()
 {
-	local tries=0
+	local end=$((SECONDS + 120))
 
-	while ! $PEER true 2> /dev/null; do
-		tries=$((tries + 1))
-		[ $tries -lt 60 ] || return
+	until $PEER true 2> /dev/null || [ $SECONDS -gt $end ]; do
 		sleep 1
 	done
-	$PEER dmesg -C
 }
 
 # peer_trouble - what its kernel says in the end
@@ -114,7 +111,7 @@ run_one()
 	limit=$((${limit:-$default_timeout} * SLOW))
 	echo "@begin $name $limit" >&3
 	dmesg -C
-	[ -z "$two" ] || peer_ready
+	[ -z "$two" ] || $PEER dmesg -C
 	rm -f /run/test.out /run/test.err
 	mkfifo /run/test.out /run/test.err
 	mkdir -p $CGROUP
@@ -179,6 +176,7 @@ no_leaks()
 # it was switched off if it ran out of memory, or is not there
 [ -w $KMEMLEAK ] && { echo scan && echo clear; } 2> /dev/null > $KMEMLEAK && leaks=watched
 
+[ -z "$two" ] || peer_ready
 while read -r test; do
 	run_one "$test"
 done < /skerry/tests
