@@ -3,8 +3,9 @@
  * debugfs: skerry/ has switches for tests and measurements; each is safe to change
  * at any time, under traffic too. skerry/DEVICE/cc_params/ has the parameters of
  * congestion control under the names that mlx5 made known; beside it are the
- * algorithm, the presets, what CNPs are paced by, and the rate of each QP. debugfs
- * itself keeps a file's users and its removal apart.
+ * algorithm, the presets, what CNPs are paced by, the rate of each QP, and the poller:
+ * when it looks for posts, for how long, and how many it has found. debugfs itself
+ * keeps a file's users and its removal apart.
  */
 #include "debug.h"
 
@@ -166,6 +167,53 @@ static ssize_t skr_debug_pacing_write(struct file *file, const char __user *from
 }
 DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_pacing);
 
+static const char *const skr_debug_polls[] = {
+	[SKR_POLL_OFF] = "off",
+	[SKR_POLL_AUTO] = "auto",
+	[SKR_POLL_ALWAYS] = "always",
+};
+
+static int skr_debug_poll_show(struct seq_file *seq, void *unused)
+{
+	struct skr_dev *dev = seq->private;
+
+	seq_printf(seq, "%s\n", skr_debug_polls[READ_ONCE(dev->poll.mode)]);
+	return 0;
+}
+
+static ssize_t skr_debug_poll_write(struct file *file, const char __user *from, size_t count,
+				    loff_t *pos)
+{
+	struct skr_dev *dev = file_inode(file)->i_private;
+	int mode = skr_debug_choice(skr_debug_polls, ARRAY_SIZE(skr_debug_polls), from, count);
+
+	if (mode < 0)
+		return mode;
+	WRITE_ONCE(dev->poll.mode, mode);
+	return count;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_poll);
+
+static int skr_debug_poll_usecs_get(void *data, u64 *usecs)
+{
+	struct skr_dev *dev = data;
+
+	*usecs = READ_ONCE(dev->poll.usecs);
+	return 0;
+}
+
+static int skr_debug_poll_usecs_set(void *data, u64 usecs)
+{
+	struct skr_dev *dev = data;
+
+	if (!usecs || usecs > SKR_POLL_USECS_MAX)
+		return -EINVAL;
+	WRITE_ONCE(dev->poll.usecs, usecs);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(skr_debug_poll_usecs, skr_debug_poll_usecs_get,
+			 skr_debug_poll_usecs_set, "%llu\n");
+
 static void skr_debug_flow(struct skr_qp *qp, void *arg)
 {
 	struct skr_cc_view view = {};
@@ -206,6 +254,9 @@ static struct dentry *skr_debug_dir(struct skr_dev *dev)
 	debugfs_create_file("cc_preset", 0644, dir, dev, &skr_debug_preset_fops);
 	debugfs_create_file("cnp_pacing", 0644, dir, dev, &skr_debug_pacing_fops);
 	debugfs_create_file("cc_flows", 0444, dir, dev, &skr_debug_flows_fops);
+	debugfs_create_file("sq_poll", 0644, dir, dev, &skr_debug_poll_fops);
+	debugfs_create_file("sq_poll_usecs", 0644, dir, dev, &skr_debug_poll_usecs);
+	debugfs_create_u32("sq_poll_hits", 0444, dir, &dev->poll.hits);
 	return dir;
 }
 

@@ -10,7 +10,9 @@
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/srcu.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/skerry-abi.h>
@@ -237,6 +239,42 @@ struct skr_congestion {
 };
 
 /**
+ * enum skr_poll_mode - when posts are looked for
+ * @SKR_POLL_OFF: never: a post to an idle queue enters the kernel
+ * @SKR_POLL_AUTO: of QPs whose posts follow close upon each other, while it pays
+ * @SKR_POLL_ALWAYS: after each post that entered the kernel
+ */
+enum skr_poll_mode {
+	SKR_POLL_OFF,
+	SKR_POLL_AUTO,
+	SKR_POLL_ALWAYS,
+};
+
+/**
+ * struct skr_poll - a device's poller (transport/poll.h)
+ * @lock: protects the list; taken within a QP's lock
+ * @qps: QPs that asked to be watched, held
+ * @count: how many
+ * @mode: enum skr_poll_mode
+ * @usecs: how long an idle ring is watched
+ * @hits: posts found, ever; written by @work only
+ * @rest_ms: how long the last rest was, 0: none was needed; @work's own
+ * @not_before: jiffies, end of the rest
+ * @work: a slice of watching
+ */
+struct skr_poll {
+	spinlock_t		lock;
+	struct list_head	qps;
+	u32			count;
+	u32			mode;
+	u32			usecs;
+	u32			hits;
+	u32			rest_ms;
+	unsigned long		not_before;
+	struct work_struct	work;
+};
+
+/**
  * struct skr_dev - an RDMA device on top of a netdev
  * @ibdev: ib_core's part; freed by it
  * @ndev: the netdev; held from link add until the sockets are released
@@ -261,6 +299,7 @@ struct skr_congestion {
  * @optional_from: what optional counters were when they were switched on; ib_core
  *	serializes who uses it
  * @cc: congestion control
+ * @poll: looks for posts
  * @enabled: registration has come so far that it can be undone; see
  *	skr_netdev_event()
  * @port_active: what the last port event said; under rtnl
@@ -287,6 +326,7 @@ struct skr_dev {
 	struct skr_stats	stats_past;
 	u64			optional_from[SKR_OPT_COUNT];
 	struct skr_congestion	cc;
+	struct skr_poll		poll;
 	bool			enabled;
 	bool			port_active;
 	struct list_head	node;

@@ -108,6 +108,7 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	INIT_WORK(&qp->work, skr_qp_work);
 	INIT_WORK(&qp->bh_work, skr_qp_bh_work);
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
+	INIT_LIST_HEAD(&qp->poll.node);
 	skr_timer_init(qp);
 	skr_fault_init(qp);
 	qp->dev = dev;
@@ -228,6 +229,7 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	spin_unlock_bh(&qp->lock);
 
 	/* who takes the lock from now on sees a QP without ib_qp: nothing to do */
+	skr_poll_forget(qp);
 	skr_timer_stop(qp);
 	cancel_work_sync(&qp->event_work);
 	skb_queue_purge(&qp->rx_req);

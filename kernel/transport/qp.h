@@ -30,6 +30,7 @@
 #include "../wire/opcode.h"
 #include "fault.h"
 #include "flow.h"
+#include "poll.h"
 #include "reorder.h"
 
 /*
@@ -69,6 +70,7 @@ enum {
 	SKR_QP_PENDING,		/* there is work; the holder of the lock looks again */
 	SKR_QP_TX_FULL,		/* the requester or responder waits for SKR_TX_LOW */
 	SKR_QP_TIMER_ACK,	/* the ACK timer expired */
+	SKR_QP_WATCHED,		/* the poller looks at the send ring: no kick is needed */
 };
 
 /**
@@ -336,6 +338,7 @@ struct skr_qp_attr {
  * @tx_total: what has gone there, ever, in the same units; wraps
  * @tx_cpu: CPU that sent the last one
  * @flow: its rate
+ * @poll: what the poller knows of it
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
  * @work: goes on with a run that used its budget
@@ -388,6 +391,7 @@ struct skr_qp {
 	u32			tx_total;
 	int			tx_cpu;
 	struct skr_flow		flow;
+	struct skr_poll_qp	poll;
 	struct hrtimer		ack_timer;
 	struct hrtimer		wait_timer;
 	struct work_struct	work;
