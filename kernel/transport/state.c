@@ -190,6 +190,7 @@ void skr_qp_reset(struct skr_qp *qp)
 	/* what is posted is forgotten without a completion (IBTA 10.3.1) */
 	if (skr_qp_sends(qp))
 		skr_qp_reset_sq(&qp->sq);
+	qp->flow.allowed = 0;
 	qp->recv.busy = false;
 	qp->recv.srq = NULL;
 	qp->last_wqe = false;
