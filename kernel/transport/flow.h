@@ -94,7 +94,29 @@ void skr_flow_cnp(struct skr_qp *qp);
 /* cnp.c */
 
 /**
- * skr_cnp_look() - answer a packet that met congestion
+ * skr_cnp_answer() - a CNP for a packet that met congestion, if it is time for one
+ * @qp: QP, locked
+ * @pkt: facts of the packet
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_cnp_answer(struct skr_qp *qp, const struct skr_pkt *pkt);
+
+/**
+ * skr_cnp_unnoticed() - of packets that wait, the newest that met congestion
+ * @queue: of a QP, locked
+ *
+ * All that came since the last call, within bounds, need no answer afterwards: one is
+ * enough. What was not looked at is answered when its turn comes.
+ *
+ * Context: BH, the QP's lock held.
+ * Return: the packet, still in the queue, where it stays while the lock is held; or
+ *	NULL.
+ */
+struct sk_buff *skr_cnp_unnoticed(struct sk_buff_head *queue);
+
+/**
+ * skr_cnp_look() - count a packet that met congestion, and answer it
  * @qp: QP, locked
  * @skb: the packet, or super-packet at its first packet
  * @pkt: facts of that packet
