@@ -61,7 +61,7 @@ receiver_up()
 victim_up()
 {
 	receiver_up $NS_V v outv $IP_V
-	must on $NS_R tc qdisc add dev outv root tbf rate "${MBPS}mbit" burst $LATE \
+	must on $NS_R tc qdisc add dev outv root tbf rate "${MBPS}mbit" burst "$LATE" \
 		limit $ROOM
 }
 
@@ -90,7 +90,7 @@ bottleneck()
 {
 	local tc=(on "$NS_R" tc)
 
-	must "${tc[@]}" qdisc add dev out root handle 1: tbf rate "${MBPS}mbit" burst $LATE \
+	must "${tc[@]}" qdisc add dev out root handle 1: tbf rate "${MBPS}mbit" burst "$LATE" \
 		limit $ROOM
 	must "${tc[@]}" qdisc add dev out parent 1:1 handle 2: ets bands 3 strict 3
 	# shellcheck disable=SC2046 # a list
