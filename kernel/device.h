@@ -40,6 +40,8 @@
 #define SKR_MAX_GROUPS		4096
 #define SKR_MAX_GROUP_QPS	128
 #define SKR_MAX_RD_ATOMIC	128
+/* kb/s: with a rate limit below, a connection would not stay alive */
+#define SKR_RATE_LIMIT_MIN	1000
 #define SKR_MAX_MR_BYTES	SZ_1T
 /* All device memory together */
 #define SKR_MAX_DM_BYTES	SZ_16M

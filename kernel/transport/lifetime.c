@@ -103,6 +103,7 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	spin_lock_init(&qp->sq.post_lock);
 	skb_queue_head_init(&qp->rx_req);
 	skb_queue_head_init(&qp->rx_rsp);
+	skb_queue_head_init(&qp->rx_cnp);
 	skr_reorder_init(&qp->early_req);
 	skr_reorder_init(&qp->early_rsp);
 	INIT_WORK(&qp->work, skr_qp_work);
@@ -234,6 +235,7 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	cancel_work_sync(&qp->event_work);
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	skb_queue_purge(&qp->rx_cnp);
 	kfree_skb(qp->cur_req);
 	kfree_skb(qp->cur_rsp);
 	skr_reorder_purge(&qp->early_req);
@@ -247,6 +249,7 @@ static void skr_qp_free(struct rcu_head *rcu)
 	/* packets that were about to be queued when the QP was shut down */
 	__skb_queue_purge(&qp->rx_req);
 	__skb_queue_purge(&qp->rx_rsp);
+	__skb_queue_purge(&qp->rx_cnp);
 	if (qp->pins_module)
 		module_put(THIS_MODULE);
 	kfree(qp);

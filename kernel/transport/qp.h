@@ -328,6 +328,7 @@ struct skr_qp_attr {
  * @resp: responder
  * @rx_req: requests received
  * @rx_rsp: responses received
+ * @rx_cnp: CNPs received: they wait for nothing but the lock
  * @cur_req: the one in work, whose packets before the one at hand are done; or NULL
  * @cur_rsp: the same of @rx_rsp
  * @early_req: requests that overtook others
@@ -381,6 +382,7 @@ struct skr_qp {
 	struct skr_responder	resp;
 	struct sk_buff_head	rx_req;
 	struct sk_buff_head	rx_rsp;
+	struct sk_buff_head	rx_cnp;
 	struct sk_buff		*cur_req;
 	struct sk_buff		*cur_rsp;
 	struct skr_reorder	early_req;

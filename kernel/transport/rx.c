@@ -115,11 +115,12 @@ static struct sk_buff *skr_rx_piece(struct sk_buff *skb, u32 from, u32 to)
 	return piece;
 }
 
-/* A CNP does not wait behind requests: they may wait for what it slows down. */
+/* A CNP waits behind nothing: all else may wait for a page, or for what it slows down. */
 static struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt)
 {
-	return pkt->flags & SKR_IS_RESPONSE || pkt->opcode == SKR_OPCODE_CNP ? &qp->rx_rsp :
-									      &qp->rx_req;
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		return &qp->rx_cnp;
+	return pkt->flags & SKR_IS_RESPONSE ? &qp->rx_rsp : &qp->rx_req;
 }
 
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,

@@ -160,19 +160,13 @@ static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct
 	return skr_qp_takes(qp, pkt) ? SKR_DROP_NONE : SKR_DROP_TYPE;
 }
 
-/*
- * The skb whose packets are next: what came too early and is in turn now, or the
- * next one from the door. All packets of one are of one kind, from one address.
- */
-static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
-				   struct skr_reorder *early, u32 expected)
+/* The next skb from the door that may be taken */
+static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *queue)
 {
-	struct sk_buff *skb = skr_reorder_next(early, expected);
+	struct sk_buff *skb;
 	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	if (skb)
-		return skb;
 	while ((skb = skb_dequeue(queue))) {
 		drop = skr_rx_again(qp, skb, &pkt);
 		if (!drop)
@@ -186,14 +180,33 @@ static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue
 	return NULL;
 }
 
+/*
+ * The skb whose packets are next: what came too early and is in turn now, or the
+ * next one from the door. All packets of one are of one kind, from one address.
+ */
+static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
+				   struct skr_reorder *early, u32 expected)
+{
+	return skr_reorder_next(early, expected) ?: skr_rx_take_new(qp, queue);
+}
+
+/*
+ * What has to wait is asked for marks when its turn comes, but who sent it is to be
+ * told now: an answer to the newest one.
+ */
+static void skr_rx_notice(struct skr_qp *qp, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb = skr_cnp_unnoticed(queue);
+	struct skr_pkt pkt;
+
+	if (skb && !skr_rx_parse(skb, &pkt) && !skr_rx_admit(qp, skb, &pkt))
+		skr_cnp_answer(qp, &pkt);
+}
+
 static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	enum skr_drop drop;
 
-	if (pkt->opcode == SKR_OPCODE_CNP) {
-		skr_flow_cnp(qp);
-		return true;
-	}
 	if (qp->trans == SKR_TRANS_UD) {
 		/* each packet of a super-packet has a Q_Key of its own */
 		drop = skr_datagram_admit(qp, skb, pkt);
@@ -242,6 +255,27 @@ static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
 		*cur = skb;
 	else
 		consume_skb(skb);
+}
+
+static bool skr_step_cnps(struct skr_qp *qp)
+{
+	int budget = SKR_STEP_BUDGET;
+	struct sk_buff *skb;
+	struct skr_pkt pkt;
+
+	while (budget--) {
+		skb = skr_rx_take_new(qp, &qp->rx_cnp);
+		if (!skb)
+			return false;
+		do {
+			if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+				break;
+			trace_skr_rx(qp->dev, &pkt);
+			skr_flow_cnp(qp);
+		} while (skr_rx_next(skb));
+		consume_skb(skb);
+	}
+	return true;
 }
 
 static bool skr_step_responses(struct skr_qp *qp)
@@ -322,14 +356,19 @@ static bool skr_step(struct skr_qp *qp)
 
 	idx = srcu_read_lock(&qp->dev->mr_srcu);
 	if (qp->state != IB_QPS_ERR) {
+		more = skr_step_cnps(qp);
 		skr_fault_begin(qp, SKR_FAULT_RESPONSES);
-		more = skr_step_responses(qp);
+		more |= skr_step_responses(qp);
 		skr_fault_end(qp);
 	}
 	if (qp->state != IB_QPS_ERR) {
 		skr_fault_begin(qp, SKR_FAULT_REQUESTS);
 		more |= skr_step_requests(qp);
 		skr_fault_end(qp);
+	}
+	if (qp->state != IB_QPS_ERR && !more) {
+		skr_rx_notice(qp, &qp->rx_rsp);
+		skr_rx_notice(qp, &qp->rx_req);
 	}
 	if (test_and_clear_bit(SKR_QP_TIMER_ACK, &qp->run_flags) && qp->state != IB_QPS_ERR)
 		skr_completer_timeout(qp);
