@@ -724,6 +724,29 @@ void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited
  */
 int skr_take_recv(struct skr_qp *qp);
 
+/* rx.c: from the door to the QP */
+
+/**
+ * skr_rx_fits() - may a packet be for this QP, by its transport, kind and P_Key?
+ * @qp: QP
+ * @pkt: the packet's facts
+ *
+ * Context: any; what needs the lock is not looked at.
+ * Return: SKR_DROP_NONE, or the reason why it is dropped in silence.
+ */
+enum skr_drop skr_rx_fits(const struct skr_qp *qp, const struct skr_pkt *pkt);
+
+/**
+ * skr_rx_overtakes() - does a packet not wait behind requests?
+ * @pkt: the packet's facts
+ *
+ * Return: true for responses, and for CNPs: requests may wait for what those slow down.
+ */
+static inline bool skr_rx_overtakes(const struct skr_pkt *pkt)
+{
+	return pkt->flags & SKR_IS_RESPONSE || pkt->opcode == SKR_OPCODE_CNP;
+}
+
 /* sched.c: who works when */
 
 /**

@@ -136,6 +136,23 @@ static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct 
 }
 
 /*
+ * Read the headers of the packet at hand, again. They may lie in pages that a process
+ * of this host changes meanwhile (splice(), packet rings): the facts that are used are
+ * those of this reading, and must hold what the door and the queue promised.
+ */
+static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct skr_pkt *pkt,
+				  bool overtakes)
+{
+	enum skr_drop drop = skr_rx_parse(skb, pkt);
+
+	if (drop)
+		return drop;
+	if (skr_rx_overtakes(pkt) != overtakes)
+		return SKR_DROP_TYPE;
+	return skr_rx_fits(qp, pkt);
+}
+
+/*
  * The skb whose packets are next: what came too early and is in turn now, or the
  * next one from the door. All packets of one are of one kind, from one address.
  */
@@ -149,8 +166,8 @@ static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue
 	if (skb)
 		return skb;
 	while ((skb = skb_dequeue(queue))) {
-		drop = skr_rx_parse(skb, &pkt);
-		if (!WARN_ON_ONCE(drop))
+		drop = skr_rx_again(qp, skb, &pkt, queue == &qp->rx_rsp);
+		if (!drop)
 			drop = skr_rx_admit(qp, skb, &pkt);
 		if (!drop) {
 			skr_rx_taken(qp, skb, &pkt);
@@ -185,16 +202,18 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
-/*
- * The packet at hand. It was parsed at the door; it waited, and its facts are read
- * again. Return: false if it came too early: it was kept, with all that follow.
- */
-static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
+/* The packet at hand. Return: false if it came too early: it was kept, with all that follow. */
+static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, bool overtakes)
 {
+	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+	drop = skr_rx_again(qp, skb, &pkt, overtakes);
+	if (drop) {
+		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
+		trace_skr_rx_drop(qp->dev, &pkt, drop);
 		return true;
+	}
 	trace_skr_rx(qp->dev, &pkt);
 	skr_rx_cb(skb)->psn = pkt.psn;
 	return skr_rx_execute(qp, skb, &pkt);
@@ -210,7 +229,7 @@ static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
 
 	/* an error frees what is in work: not this one */
 	*cur = NULL;
-	if (skr_rx_one(qp, skb) && qp->state != IB_QPS_ERR &&
+	if (skr_rx_one(qp, skb, cur == &qp->cur_rsp) && qp->state != IB_QPS_ERR &&
 	    (skr_qp_missed(qp) || skr_rx_next(skb)))
 		*cur = skb;
 	else
