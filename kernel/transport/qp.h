@@ -27,7 +27,6 @@
 #include "../ring/ring.h"
 #include "../ring/rq_shared.h"
 #include "../ring/wqe.h"
-#include "../wire/opcode.h"
 #include "fault.h"
 #include "flow.h"
 #include "poll.h"
@@ -497,22 +496,6 @@ static inline bool skr_qp_sends(const struct skr_qp *qp)
 }
 
 /**
- * skr_qp_takes() - is a packet of a kind that the QP takes?
- * @qp: QP
- * @pkt: facts of the packet
- *
- * Context: any.
- * Return: true if its transport is the QP's, and it is a request or response as
- *	the QP has them; or a CNP, where there is something to slow down.
- */
-static inline bool skr_qp_takes(const struct skr_qp *qp, const struct skr_pkt *pkt)
-{
-	if (pkt->opcode == SKR_OPCODE_CNP)
-		return qp->trans != SKR_TRANS_UD;
-	return (pkt->opcode & SKR_TRANS_MASK) == qp->trans && pkt->flags & qp->takes;
-}
-
-/**
  * skr_qp_who() - a QP as one who wants access to memory
  * @qp: QP, not shut down; of an XRC target, with a request in work
  *
@@ -746,6 +729,30 @@ void skr_complete_recv(struct skr_qp *qp, struct skerry_cqe *cqe, bool solicited
  *	or, if the ring itself makes no sense, recv.busy is not set.
  */
 int skr_take_recv(struct skr_qp *qp);
+
+/* rx.c: from the door to the QP */
+
+/**
+ * skr_rx_fits() - may a packet be for this QP, by its transport, kind and P_Key?
+ * @qp: QP
+ * @pkt: the packet's facts
+ *
+ * Context: any; what needs the lock is not looked at.
+ * Return: SKR_DROP_NONE, or the reason why it is dropped in silence.
+ */
+enum skr_drop skr_rx_fits(const struct skr_qp *qp, const struct skr_pkt *pkt);
+
+/**
+ * skr_rx_queue_for() - where a packet waits for the QP
+ * @qp: QP
+ * @pkt: the packet's facts
+ *
+ * A CNP waits behind nothing: all else may wait for a page, or for what it slows down.
+ *
+ * Context: any.
+ * Return: one of its three queues.
+ */
+struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt);
 
 /* sched.c: who works when */
 

@@ -20,12 +20,13 @@ static bool skr_rx_pkey_ok(u16 pkey)
 	return (pkey & ~SKR_PKEY_MEMBER) == (SKR_PKEY_FULL & ~SKR_PKEY_MEMBER);
 }
 
-/* What does not need the QP's lock; all of it drops in silence. */
-static enum skr_drop skr_rx_check_qp(const struct skr_qp *qp, const struct skr_pkt *pkt)
+enum skr_drop skr_rx_fits(const struct skr_qp *qp, const struct skr_pkt *pkt)
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
 
-	if (!skr_qp_takes(qp, pkt))
+	if (pkt->opcode == SKR_OPCODE_CNP ? qp->trans == SKR_TRANS_UD :
+					    (pkt->opcode & SKR_TRANS_MASK) != qp->trans ||
+					    !(pkt->flags & qp->takes))
 		return SKR_DROP_TYPE;
 	if (state < IB_QPS_RTR || state > IB_QPS_SQE)
 		return SKR_DROP_STATE;
@@ -50,7 +51,7 @@ static enum skr_drop skr_rx_check_unicast(struct sk_buff *skb, const struct skr_
 	if (!found || !net_eq(found->dev->net, dev_net(skb->dev)))
 		return SKR_DROP_QPN;
 	cb->dev = found->dev;
-	drop = skr_rx_check_qp(found, pkt);
+	drop = skr_rx_fits(found, pkt);
 	if (drop)
 		return drop;
 	if (found->trans == SKR_TRANS_UD && !skr_rocev1_is_ours(found->dev, skb))
@@ -115,8 +116,7 @@ static struct sk_buff *skr_rx_piece(struct sk_buff *skb, u32 from, u32 to)
 	return piece;
 }
 
-/* A CNP waits behind nothing: all else may wait for a page, or for what it slows down. */
-static struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt)
+struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt)
 {
 	if (pkt->opcode == SKR_OPCODE_CNP)
 		return &qp->rx_cnp;
@@ -176,7 +176,7 @@ static void skr_rx_run_end(struct sk_buff *skb, struct skr_rx_run *run, u32 to)
 /* One member's copy; a member that cannot take it does not hurt the others. */
 static void skr_rx_copy(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	enum skr_drop drop = skr_rx_check_qp(qp, pkt);
+	enum skr_drop drop = skr_rx_fits(qp, pkt);
 
 	skr_rx_cb(skb)->dev = qp->dev;
 	if (!drop) {

@@ -147,17 +147,20 @@ static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct 
 }
 
 /*
- * The packet at hand, once more. It was parsed at the door, but it waited, and its
- * bytes may lie in pages that a process on this host sent without a copy, and can
- * still change: what the door has seen need not be there any more.
+ * Read the headers of the packet at hand, again. It waited, and they may lie in pages
+ * that a process of this host changes meanwhile (splice(), packet rings): the facts that
+ * are used are those of this reading, and must hold what the door and the queue promised.
  */
-static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct skr_pkt *pkt)
+static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct skr_pkt *pkt,
+				  const struct sk_buff_head *queue)
 {
 	enum skr_drop drop = skr_rx_parse(skb, pkt);
 
 	if (drop)
 		return drop;
-	return skr_qp_takes(qp, pkt) ? SKR_DROP_NONE : SKR_DROP_TYPE;
+	if (skr_rx_queue_for(qp, pkt) != queue)
+		return SKR_DROP_TYPE;
+	return skr_rx_fits(qp, pkt);
 }
 
 /* The next skb from the door that may be taken */
@@ -168,7 +171,7 @@ static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *q
 	struct skr_pkt pkt;
 
 	while ((skb = skb_dequeue(queue))) {
-		drop = skr_rx_again(qp, skb, &pkt);
+		drop = skr_rx_again(qp, skb, &pkt, queue);
 		if (!drop)
 			drop = skr_rx_admit(qp, skb, &pkt);
 		if (!drop) {
@@ -199,7 +202,7 @@ static void skr_rx_notice(struct skr_qp *qp, struct sk_buff_head *queue)
 	struct sk_buff *skb = skr_cnp_unnoticed(queue);
 	struct skr_pkt pkt;
 
-	if (skb && !skr_rx_parse(skb, &pkt) && !skr_rx_admit(qp, skb, &pkt))
+	if (skb && !skr_rx_again(qp, skb, &pkt, queue) && !skr_rx_admit(qp, skb, &pkt))
 		skr_cnp_answer(qp, &pkt);
 }
 
@@ -207,6 +210,10 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 {
 	enum skr_drop drop;
 
+	if (pkt->opcode == SKR_OPCODE_CNP) {
+		skr_flow_cnp(qp);
+		return true;
+	}
 	if (qp->trans == SKR_TRANS_UD) {
 		/* each packet of a super-packet has a Q_Key of its own */
 		drop = skr_datagram_admit(qp, skb, pkt);
@@ -224,12 +231,12 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 }
 
 /* Return: false if it came too early: it was kept, with all that follow. */
-static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
+static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_buff_head *queue)
 {
 	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	drop = skr_rx_again(qp, skb, &pkt);
+	drop = skr_rx_again(qp, skb, &pkt, queue);
 	if (drop) {
 		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
 		trace_skr_rx_drop(qp->dev, &pkt, drop);
@@ -244,13 +251,14 @@ static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
  * One packet of the skb in work, which ends with its last packet or with the QP. One
  * that misses a page stays the packet at hand.
  */
-static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
+static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur,
+			const struct sk_buff_head *queue)
 {
 	struct sk_buff *skb = *cur;
 
 	/* an error frees what is in work: not this one */
 	*cur = NULL;
-	if (skr_rx_one(qp, skb) && qp->state != IB_QPS_ERR &&
+	if (skr_rx_one(qp, skb, queue) && qp->state != IB_QPS_ERR &&
 	    (skr_qp_missed(qp) || skr_rx_next(skb)))
 		*cur = skb;
 	else
@@ -261,17 +269,13 @@ static bool skr_step_cnps(struct skr_qp *qp)
 {
 	int budget = SKR_STEP_BUDGET;
 	struct sk_buff *skb;
-	struct skr_pkt pkt;
 
 	while (budget--) {
 		skb = skr_rx_take_new(qp, &qp->rx_cnp);
 		if (!skb)
 			return false;
 		do {
-			if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
-				break;
-			trace_skr_rx(qp->dev, &pkt);
-			skr_flow_cnp(qp);
+			skr_rx_one(qp, skb, &qp->rx_cnp);
 		} while (skr_rx_next(skb));
 		consume_skb(skb);
 	}
@@ -290,7 +294,7 @@ static bool skr_step_responses(struct skr_qp *qp)
 			skr_completer_gap(qp);
 			return false;
 		}
-		skr_rx_step(qp, &qp->cur_rsp);
+		skr_rx_step(qp, &qp->cur_rsp, &qp->rx_rsp);
 		if (qp->state == IB_QPS_ERR || skr_qp_missed(qp))
 			return false;
 	}
@@ -328,7 +332,7 @@ static bool skr_step_requests(struct skr_qp *qp)
 			more = false;
 			break;
 		}
-		skr_rx_step(qp, &qp->cur_req);
+		skr_rx_step(qp, &qp->cur_req, &qp->rx_req);
 		if (qp->state == IB_QPS_ERR)
 			return false;
 		if (skr_qp_missed(qp)) {
