@@ -17,12 +17,16 @@
 
 # what the slowest machine that this is emulated on can drive
 RATE=25
-TIME=16000
-# from here on flows have settled: 20 ms of 10 Gb/s
-FROM=8000
 
 plan 34
 [ "$LINK" = skerry ] || skip_all "congestion control is skerry's"
+
+# times N - how long, and from when on N flows have settled: 20 to 30 ms of 10 Gb/s
+times()
+{
+	TIME=$((12000 + 1500 * $1))
+	FROM=$((TIME / 2))
+}
 
 # row WHAT - a line of the table
 row()
@@ -73,6 +77,7 @@ loose()
 long_backlog
 for n in 2 4 8; do
 	mark=$(deferred)
+	times $n
 	router_up "$RATE"
 	senders_up $n
 	super_off
@@ -98,12 +103,15 @@ for n in 2 4 8; do
 done
 
 # a flow that has nothing to do with it
+times 4
 mark=$(deferred)
 router_up $((RATE / 2))
 victim_up
 senders_up 4
 super_off
 control dcqcn
+alone=0 beside=0
+
 kept()
 {
 	echo "bytes a second: alone $alone, beside an incast $beside"
