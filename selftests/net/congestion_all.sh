@@ -24,8 +24,8 @@ plan 34
 # times N - how long, and from when on N flows have settled: 20 to 30 ms of 10 Gb/s
 times()
 {
-	TIME=$((12000 + 1500 * $1))
-	FROM=$((TIME / 2))
+	TIME=$((14000 + 1500 * $1))
+	FROM=$((TIME - 9000))
 }
 
 # row WHAT - a line of the table
@@ -34,10 +34,10 @@ row()
 	note "table,$1,$(figures $FROM $((TIME - 1000)) 1000 | sed 's/^ *//; s/ /,/g'),$2"
 }
 
-# fair - Jain's index of at least 0.95, the mean of windows of a second
+# fair - Jain's index of at least 0.95, the mean of windows of 10 ms of 10 Gb/s
 fair()
 {
-	figures $FROM $((TIME - 1000)) 1000 | awk '{ print; exit !($2 >= 0.95) }'
+	figures $FROM $((FROM + 20 * SHRINK)) $((10 * SHRINK)) | awk '{ print; exit !($2 >= 0.95) }'
 }
 
 # full - at least 85 % of what the bottleneck can carry
