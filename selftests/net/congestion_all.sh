@@ -17,12 +17,16 @@
 
 # what the slowest machine that this is emulated on can drive
 RATE=25
-TIME=16000
-# from here on flows have settled: 20 ms of 10 Gb/s
-FROM=8000
 
 plan 34
 [ "$LINK" = skerry ] || skip_all "congestion control is skerry's"
+
+# times N - how long, and from when on N flows have settled: 20 to 30 ms of 10 Gb/s
+times()
+{
+	TIME=$((14000 + 1500 * $1))
+	FROM=$((TIME - 9000))
+}
 
 # row WHAT - a line of the table
 row()
@@ -30,10 +34,10 @@ row()
 	note "table,$1,$(figures $FROM $((TIME - 1000)) 1000 | sed 's/^ *//; s/ /,/g'),$2"
 }
 
-# fair - Jain's index of at least 0.95, the mean of windows of a second
+# fair - Jain's index of at least 0.95, the mean of windows of 10 ms of 10 Gb/s
 fair()
 {
-	figures $FROM $((TIME - 1000)) 1000 | awk '{ print; exit !($2 >= 0.95) }'
+	figures $FROM $((FROM + 20 * SHRINK)) $((10 * SHRINK)) | awk '{ print; exit !($2 >= 0.95) }'
 }
 
 # full - at least 85 % of what the bottleneck can carry
@@ -73,6 +77,7 @@ loose()
 long_backlog
 for n in 2 4 8; do
 	mark=$(deferred)
+	times $n
 	router_up "$RATE"
 	senders_up $n
 	super_off
@@ -98,12 +103,15 @@ for n in 2 4 8; do
 done
 
 # a flow that has nothing to do with it
+times 4
 mark=$(deferred)
 router_up $((RATE / 2))
 victim_up
 senders_up 4
 super_off
 control dcqcn
+alone=0 beside=0
+
 kept()
 {
 	echo "bytes a second: alone $alone, beside an incast $beside"
