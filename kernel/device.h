@@ -262,6 +262,7 @@ enum skr_poll_mode {
  * @hits: posts found, ever; written by @work only
  * @rest_ms: how long the last rest was, 0: none was needed; @work's own
  * @not_before: jiffies, end of the rest
+ * @welcome: the last slice was worth it, and nothing else wanted its CPU
  * @work: a slice of watching
  */
 struct skr_poll {
@@ -273,6 +274,7 @@ struct skr_poll {
 	u32			hits;
 	u32			rest_ms;
 	unsigned long		not_before;
+	bool			welcome;
 	struct work_struct	work;
 };
 

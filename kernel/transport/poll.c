@@ -2,8 +2,10 @@
 #include "poll.h"
 
 #include <linux/cpumask.h>
+#include <linux/kernel_stat.h>
 #include <linux/sched.h>
 #include <linux/thread_info.h>
+#include <linux/tick.h>
 
 #include "qp.h"
 
@@ -18,7 +20,45 @@ static void skr_poll_remove(struct skr_poll *poll, struct skr_qp *qp)
 	clear_bit(SKR_QP_WATCHED, &qp->run_flags);
 }
 
-/* May a slice begin? It needs a CPU beside the one that posts. */
+/**
+ * struct skr_poll_idle - how idle the machine is
+ * @lock: protects the others; innermost
+ * @at: nanoseconds, when @usecs was read
+ * @usecs: that all CPUs have been idle until then
+ */
+static struct skr_poll_idle {
+	spinlock_t	lock;
+	u64		at;
+	u64		usecs;
+} skr_poll_idle = {
+	.lock = __SPIN_LOCK_UNLOCKED(skr_poll_idle.lock),
+};
+
+/* Since when somebody last asked, was a CPU idle for more than half of the time? */
+static bool skr_poll_spare_cpu(void)
+{
+	struct skr_poll_idle *idle = &skr_poll_idle;
+	u64 now = ktime_get_ns(), usecs = 0, ns;
+	bool spare = false;
+	int cpu;
+
+	spin_lock(&idle->lock);
+	ns = now - idle->at;
+	if (ns < SKR_POLL_SAMPLE_NS)
+		goto out;
+	for_each_online_cpu(cpu)
+		usecs += get_cpu_idle_time_us(cpu, NULL);
+	/* what was long ago says nothing of now */
+	if (ns < SKR_POLL_SAMPLE_MAX * SKR_POLL_SAMPLE_NS)
+		spare = (s64)(usecs - idle->usecs) > (s64)(ns / NSEC_PER_USEC / 2);
+	idle->at = now;
+	idle->usecs = usecs;
+out:
+	spin_unlock(&idle->lock);
+	return spare;
+}
+
+/* May a slice begin? It needs a CPU that nobody else does. */
 static bool skr_poll_allowed(const struct skr_poll *poll)
 {
 	enum skr_poll_mode mode = READ_ONCE(poll->mode);
@@ -26,7 +66,12 @@ static bool skr_poll_allowed(const struct skr_poll *poll)
 	/* there, who holds a lock may have to wait for a thread that does not run */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || mode == SKR_POLL_OFF || num_online_cpus() < 2)
 		return false;
-	return mode == SKR_POLL_ALWAYS || !time_before(jiffies, READ_ONCE(poll->not_before));
+	if (mode == SKR_POLL_ALWAYS)
+		return true;
+	if (time_before(jiffies, READ_ONCE(poll->not_before)))
+		return false;
+	/* the CPU that it has had is not idle, and nobody wanted it */
+	return READ_ONCE(poll->welcome) || skr_poll_spare_cpu();
 }
 
 static void skr_poll_ask(struct skr_qp *qp)
@@ -179,11 +224,12 @@ static void skr_poll_let_go(struct skr_poll *poll)
 	} while (qp && --budget);
 }
 
-/* Was the slice worth it? Else the next one has to wait. */
-static void skr_poll_judge(const struct skr_poll_slice *slice)
+/* Was the slice worth it? Else the next one has to wait. @wanted: its CPU was. */
+static void skr_poll_judge(const struct skr_poll_slice *slice, bool wanted)
 {
 	struct skr_poll *poll = slice->poll;
 
+	WRITE_ONCE(poll->welcome, !wanted && slice->hits >= SKR_POLL_WORTH);
 	WRITE_ONCE(poll->hits, poll->hits + slice->hits);
 	if (slice->hits >= SKR_POLL_WORTH) {
 		poll->rest_ms = 0;
@@ -218,7 +264,7 @@ static void skr_poll_work(struct work_struct *work)
 			cpu_relax();
 		now = ktime_get_ns();
 	}
-	skr_poll_judge(&slice);
+	skr_poll_judge(&slice, skr_poll_wanted());
 	skr_poll_let_go(poll);
 	preempt_enable();
 	if (skr_poll_wanted())
@@ -232,7 +278,8 @@ void skr_poll_start(struct skr_dev *dev)
 	spin_lock_init(&poll->lock);
 	INIT_LIST_HEAD(&poll->qps);
 	INIT_WORK(&poll->work, skr_poll_work);
-	poll->mode = SKR_POLL_AUTO;
+	/* not by itself: Documentation/performance.rst has what was measured */
+	poll->mode = SKR_POLL_OFF;
 	poll->usecs = SKR_POLL_USECS;
 	poll->not_before = jiffies;
 }

@@ -9,8 +9,9 @@
  * thread that waits for a CPU. It therefore lets all go, and they kick again,
  *  - one of them when nothing was posted for the time that is set,
  *  - all when something else wants its CPU, and after SKR_POLL_SLICE_NS.
- * A slice in which little was found is not worth it: the poster shares its CPU, or
- * all are busy. Then no slice begins for a while, twice as long each time.
+ * A slice begins if a CPU has been idle lately, or after one that nobody wanted the CPU
+ * of. One in which little was found is not worth it: then none begins for a while, twice
+ * as long each time.
  *
  * Locks and lifetime: a QP asks with its lock held, and poll->lock is taken inside.
  * The poller reads rings with poll->lock held, and runs QPs without it. Who is in
@@ -39,8 +40,11 @@ struct skr_qp;
 #define SKR_POLL_WORTH		16
 /* ... and none follows for 1 ms, or 2, 4 ... up to so many */
 #define SKR_POLL_REST_MS	256
+/* Idle time is looked at over so long, or up to so many times as long */
+#define SKR_POLL_SAMPLE_NS	(4 * NSEC_PER_MSEC)
+#define SKR_POLL_SAMPLE_MAX	64
 /* How long an idle ring is watched, in microseconds, and what may be set */
-#define SKR_POLL_USECS		100
+#define SKR_POLL_USECS		20
 #define SKR_POLL_USECS_MAX	10000
 
 /**
