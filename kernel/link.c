@@ -10,6 +10,7 @@
 
 #include "device.h"
 #include "net/prio.h"
+#include "transport/qp.h"
 
 /* Netlink carries no words of ours to the user: say why in one line. */
 static void skr_newlink_failed(const char *name, const struct net_device *ndev, int err)
@@ -113,6 +114,12 @@ static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 		skr_port_event(skr_dev(ibdev), ndev);
+		break;
+	/* a bond or team, or a guest that has moved to another host */
+	case NETDEV_BONDING_FAILOVER:
+	case NETDEV_BONDING_INFO:
+	case NETDEV_NOTIFY_PEERS:
+		skr_qps_path_changed(skr_dev(ibdev));
 		break;
 	}
 	ib_device_put(ibdev);

@@ -34,6 +34,7 @@ static void skr_comp_progress(struct skr_qp *qp, u32 psn)
 	req->una_psn = psn;
 	skr_reorder_moved(&qp->early_rsp);
 	req->timeouts = 0;
+	req->hurry = 0;
 	req->retry = qp->attr.retry_cnt;
 	req->rnr_retry = qp->attr.rnr_retry;
 	req->rewound = false;
@@ -288,8 +289,28 @@ void skr_completer_timeout(struct skr_qp *qp)
 		hrtimer_start(&qp->ack_timer, req->ack_deadline, HRTIMER_MODE_ABS_SOFT);
 		return;
 	}
+	/* early, so it is no time-out, and the peer is not to blame */
+	if (req->hurry) {
+		req->hurry--;
+		skr_requester_rewind(qp);
+		return;
+	}
 	skr_qp_count(qp, SKR_CNT_LOCAL_ACK_TIMEOUT_ERR);
 	if (req->timeouts < SKR_TIMEOUT_BACKOFF)
 		req->timeouts++;
 	skr_comp_retry(qp, SKR_WINDOW_MIN);
+}
+
+void skr_completer_path_changed(struct skr_qp *qp)
+{
+	struct skr_requester *req = &qp->req;
+
+	lockdep_assert_held(&qp->lock);
+	/* nothing under way, or held back by ourselves: it will be sent by the new path */
+	if (req->psn == req->una_psn || req->waiting || skr_comp_faulting(qp))
+		return;
+	req->timeouts = 0;
+	req->hurry = SKR_HURRIES;
+	req->window = max_t(u32, req->window / 2, SKR_WINDOW_MIN);
+	skr_requester_rewind(qp);
 }

@@ -70,6 +70,14 @@ void skr_completer_gap(struct skr_qp *qp);
 void skr_completer_timeout(struct skr_qp *qp);
 
 /**
+ * skr_completer_path_changed() - what is under way may be lost: send it again
+ * @qp: QP, locked
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_completer_path_changed(struct skr_qp *qp);
+
+/**
  * skr_responder() - take a request
  * @qp: QP, locked
  * @skb: the packet, the one at hand of a super-packet; not consumed

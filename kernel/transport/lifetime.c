@@ -195,6 +195,20 @@ void skr_qps_fail_cq(struct skr_cq *cq)
 	skr_qps_visit(skr_qp_fail_cq, cq);
 }
 
+static void skr_qp_path_changed(struct skr_qp *qp, void *arg)
+{
+	/* constant */
+	if (qp->dev != arg || !skr_qp_reliable(qp))
+		return;
+	set_bit(SKR_QP_PATH, &qp->run_flags);
+	skr_qp_run(qp);
+}
+
+void skr_qps_path_changed(struct skr_dev *dev)
+{
+	skr_qps_visit(skr_qp_path_changed, dev);
+}
+
 static void skr_qp_forget_srq(struct skr_qp *qp, void *arg)
 {
 	/* constant: most QPs need not be locked */

@@ -47,6 +47,9 @@
 #define SKR_ACKREQ_EVERY	32
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
 #define SKR_TIMEOUT_BACKOFF	2
+/* Another path is taken: so often what is under way is repeated early, first after */
+#define SKR_HURRIES		5
+#define SKR_HURRY_NS		(50 * NSEC_PER_MSEC)
 /* Packets that may wait for a QP's lock, per direction */
 #define SKR_RX_BACKLOG		2048
 /* ... of super-packets so many times less */
@@ -70,6 +73,7 @@ enum {
 	SKR_QP_TX_FULL,		/* the requester or responder waits for SKR_TX_LOW */
 	SKR_QP_TIMER_ACK,	/* the ACK timer expired */
 	SKR_QP_WATCHED,		/* the poller looks at the send ring: no kick is needed */
+	SKR_QP_PATH,		/* the netdev takes another path now */
 };
 
 /**
@@ -140,6 +144,7 @@ struct skr_req_mark {
  * @window: packets that may be unacknowledged
  * @retry: transport retries left
  * @timeouts: time-outs since the last progress
+ * @hurry: repeats that do not wait for a time-out, because the path has changed
  * @rnr_retry: RNR retries left
  * @waiting: nothing is sent before @wait_until (RNR, congestion)
  * @wait_until: see @waiting
@@ -159,6 +164,7 @@ struct skr_requester {
 	u32	window;
 	u8	retry;
 	u8	timeouts;
+	u8	hurry;
 	u8	rnr_retry;
 	bool	waiting;
 	bool	rewound;
@@ -582,6 +588,17 @@ int skr_qp_publish(struct skr_qp *qp);
  * Context: process; takes the lock of each QP.
  */
 void skr_qps_fail_cq(struct skr_cq *cq);
+
+/**
+ * skr_qps_path_changed() - a netdev sends by another path from now on
+ * @dev: device on it
+ *
+ * What its QPs have under way may be lost. It is sent again at once, and soon again,
+ * because the other end of the path may not be ready yet.
+ *
+ * Context: process; takes the lock of each QP.
+ */
+void skr_qps_path_changed(struct skr_dev *dev);
 
 /**
  * skr_qps_forget_srq() - no QP has a request of an SRQ in use any more

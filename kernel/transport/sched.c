@@ -376,6 +376,8 @@ static bool skr_step(struct skr_qp *qp)
 	}
 	if (test_and_clear_bit(SKR_QP_TIMER_ACK, &qp->run_flags) && qp->state != IB_QPS_ERR)
 		skr_completer_timeout(qp);
+	if (test_and_clear_bit(SKR_QP_PATH, &qp->run_flags) && qp->state != IB_QPS_ERR)
+		skr_completer_path_changed(qp);
 	if (skr_qp_sends(qp) && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)) {
 		skr_fault_begin(qp, SKR_FAULT_SENDS);
 		more |= skr_requester(qp, SKR_STEP_BUDGET);

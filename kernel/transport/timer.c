@@ -51,9 +51,12 @@ void skr_timer_ack(struct skr_qp *qp)
 	lockdep_assert_held(&qp->lock);
 	if (!ns)
 		return;
-	qp->req.ack_deadline = ktime_add_ns(ktime_get(), ns << qp->req.timeouts);
-	/* a timer that runs finds the later deadline when it expires */
-	if (!hrtimer_is_queued(&qp->ack_timer))
+	ns <<= qp->req.timeouts;
+	if (qp->req.hurry)
+		ns = min_t(u64, ns, SKR_HURRY_NS << (SKR_HURRIES - qp->req.hurry));
+	qp->req.ack_deadline = ktime_add_ns(ktime_get(), ns);
+	/* a timer that runs finds the later deadline when it expires, but not an earlier one */
+	if (qp->req.hurry || !hrtimer_is_queued(&qp->ack_timer))
 		hrtimer_start(&qp->ack_timer, qp->req.ack_deadline, HRTIMER_MODE_ABS_SOFT);
 }
 

@@ -534,6 +534,15 @@ counter()
 		awk -v name="$3" 'seen { print; exit } $0 == name { seen = 1 }'
 }
 
+# number HOST DEV NAME - the counter's value, 0 if there is no such counter
+number()
+{
+	local value
+
+	value=$(counter "$@")
+	echo "${value:-0}"
+}
+
 # counter_is HOST DEV NAME VALUE
 counter_is()
 {
@@ -555,6 +564,18 @@ counters_zero()
 		counter_is "$1" "$2" "$name" 0 || bad=1
 	done
 	return $bad
+}
+
+# resources HOST DEV - what there is of each kind, but for the kernel's memory
+resources()
+{
+	on "$1" rdma resource show "$2" | sed 's/^[0-9]*: //'
+}
+
+# log_lines - of the kernel
+log_lines()
+{
+	dmesg | wc -l
 }
 
 # note_counters HOST DEV - what is not zero, as a diagnostic
@@ -612,11 +633,12 @@ scale()
 	done
 }
 
-# pair SECONDS PORT SERVER... -- CLIENT... - the server in A, the client in B
-# once A listens on the TCP port; both have to end well within that time
-pair()
+# run_pair SECONDS LISTENS SERVER... -- CLIENT... - the server in A, the client in B
+# once the command LISTENS says that A listens; both have to end well within that
+# time. A server that would go on for ever has $stop_server set.
+run_pair()
 {
-	local limit=$(($1 * SLOW)) port=$2 server=() pid status client
+	local limit=$(($1 * SLOW)) listens=$2 server=() pid status client
 
 	shift 2
 	while [ "$1" != -- ]; do
@@ -627,7 +649,7 @@ pair()
 	in_host "$NS_A"
 	"${_in[@]}" timeout -k 5 "$limit" "${server[@]}" > "$TMP/server" 2>&1 < /dev/null &
 	pid=$!
-	if ! wait_until 20 listening "$NS_A" "$port"; then
+	if ! wait_until 20 eval "$listens"; then
 		echo "server does not listen:"
 		kill "$pid" 2> /dev/null
 		wait "$pid"
@@ -637,10 +659,15 @@ pair()
 	in_host "$NS_B"
 	"${_in[@]}" timeout -k 5 "$limit" "$@" > "$TMP/client" 2>&1 < /dev/null
 	client=$?
-	# a client that failed leaves its server waiting
-	[ $client = 0 ] || wait_until 3 gone $pid || kill $pid 2> /dev/null
+	if [ -n "${stop_server-}" ]; then
+		kill $pid 2> /dev/null
+	elif [ $client != 0 ]; then
+		# a client that failed leaves its server waiting
+		wait_until 3 gone $pid || kill $pid 2> /dev/null
+	fi
 	wait $pid
 	status=$?
+	[ -z "${stop_server-}" ] || status=0
 	[ $client = 0 ] && [ $status = 0 ] && return 0
 	echo "client (status $client):"
 	tail -n 15 "$TMP/client"
@@ -649,6 +676,13 @@ pair()
 	note_counters "$NS_A" "$SK_A"
 	note_counters "$NS_B" "$SK_B"
 	return 1
+}
+
+# pair SECONDS PORT SERVER... -- CLIENT... - run_pair with a server that listens on a
+# TCP port
+pair()
+{
+	run_pair "$1" "listening '$NS_A' $2" "${@:3}"
 }
 
 # pingpong KIND [ARGS...] - ibv_rc_pingpong between the hosts

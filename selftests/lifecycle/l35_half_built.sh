@@ -23,12 +23,6 @@ inject()
 	done
 }
 
-# resources - what there is, but for the kernel's memory
-resources()
-{
-	on "$NS_A" rdma resource show $SK_A | sed 's/^[0-9]*: //'
-}
-
 hosts_wired
 # for the links that the program makes itself
 must ip link add l35 type dummy
@@ -38,8 +32,8 @@ links_up
 inject failslab ignore-gfp-wait=0 verbose=0
 inject fail_page_alloc ignore-gfp-wait=0 min-order=0 verbose=0
 inject fail_usercopy verbose=0
-resources > "$TMP/before"
+resources "$NS_A" $SK_A > "$TMP/before"
 run_program l35_half_built
-resources > "$TMP/after"
+resources "$NS_A" $SK_A > "$TMP/after"
 diff "$TMP/before" "$TMP/after" | sed 's/^/# left: /'
 cmp -s "$TMP/before" "$TMP/after" || _bad=1

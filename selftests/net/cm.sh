@@ -32,12 +32,6 @@ copied()
 	cmp "$TMP/file" "$TMP/copy"
 }
 
-# resources HOST DEV - what there is of each kind, but for the kernel's memory
-resources()
-{
-	on "$1" rdma resource show "$2" | sed 's/^[0-9]*: //'
-}
-
 # cycles ADDRESS
 cycles()
 {

@@ -19,17 +19,16 @@ hosts_up
 links_up
 [ -c /dev/infiniband/rdma_cm ] || skip_all "no rdma_cm for user space"
 
-# resources - what there is of each kind, but for the kernel's memory
-resources()
+all_resources()
 {
-	on "$NS_A" rdma resource show $SK_A | sed 's/^[0-9]*: //'
-	on "$NS_B" rdma resource show $SK_B | sed 's/^[0-9]*: //'
+	resources "$NS_A" $SK_A
+	resources "$NS_B" $SK_B
 }
 
 # as_before - the same resources again
 as_before()
 {
-	resources > "$TMP/after"
+	all_resources > "$TMP/after"
 	diff "$TMP/before" "$TMP/after"
 }
 
@@ -136,7 +135,7 @@ must start_servers
 client 0 100 > /dev/null 2>&1
 client $STEADY 100 > /dev/null 2>&1
 must stop_servers
-resources > "$TMP/before"
+all_resources > "$TMP/before"
 slab=$(slab_kb)
 must start_servers
 check "$((STEADY * CYCLES)) connections by $STEADY clients" all_clients

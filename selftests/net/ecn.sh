@@ -29,15 +29,6 @@ cc_super()
 	echo "$1" > /sys/kernel/debug/skerry/super_tx
 }
 
-# number HOST DEV COUNTER
-number()
-{
-	local value
-
-	value=$(counter "$@")
-	echo "${value:-0}"
-}
-
 # since HOST DEV COUNTER BEFORE
 since()
 {

@@ -13,11 +13,6 @@ hosts_up
 must ip -n "$NS_A" link add dum0 type dummy
 must ip -n "$NS_A" link set dum0 up
 
-log_lines()
-{
-	dmesg | wc -l
-}
-
 # explained BEFORE - the error says more than "Invalid argument", or the
 # kernel's log does
 explained()

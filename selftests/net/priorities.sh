@@ -35,15 +35,6 @@ done
 # Congestion: A's answers to what B's netdev marked
 #
 
-# number HOST DEV COUNTER
-number()
-{
-	local value
-
-	value=$(counter "$@")
-	echo "${value:-0}"
-}
-
 # cnps_travel KIND - in class 6, with DSCP 48, all that were sent
 cnps_travel()
 {

@@ -7,9 +7,10 @@
  *	traffic --dev sk1 --gid v4 --connect 10.0.0.1 --port 7471 --count 1000
  *
  * The connecting side's settings hold for both (--dev, --gid, --events and
- * --depth are each side's own). Prints one line; exit status 0 if all was
- * right.
+ * --depth are each side's own). Prints one line, with the longest time in which
+ * nothing moved on any QP; exit status 0 if all was right.
  */
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -128,7 +129,7 @@ private:
 	bool finished() const;
 	void rest();
 	void check_shared_cell() const;
-	void report(double seconds) const;
+	void report(double seconds, uint64_t longest_rest) const;
 	[[noreturn]] void stalled() const;
 
 	Device dev;
@@ -317,7 +318,7 @@ void Traffic::check_shared_cell() const
 		     static_cast<unsigned long long>(have), static_cast<unsigned long long>(sum));
 }
 
-void Traffic::report(double seconds) const
+void Traffic::report(double seconds, uint64_t longest_rest) const
 {
 	Tally tx, rx;
 	std::string ops;
@@ -334,9 +335,10 @@ void Traffic::report(double seconds) const
 		if (tx.by_op[i])
 			ops += format(" %s %llu", op_name(static_cast<Op>(i)),
 				      static_cast<unsigned long long>(tx.by_op[i]));
-	std::printf("traffic: %u QPs, %.1f s, sent %llu messages %.1f MB, checked %llu messages "
-		    "%.1f MB, MTU %u:%s\n",
-		    set.qps, seconds, static_cast<unsigned long long>(tx.messages), tx.bytes / 1e6,
+	std::printf("traffic: %u QPs, %.1f s, pause %llu ms, sent %llu messages %.1f MB, checked "
+		    "%llu messages %.1f MB, MTU %u:%s\n",
+		    set.qps, seconds, static_cast<unsigned long long>(longest_rest / 1000000),
+		    static_cast<unsigned long long>(tx.messages), tx.bytes / 1e6,
 		    static_cast<unsigned long long>(rx.messages), rx.bytes / 1e6, set.mtu,
 		    ops.c_str());
 }
@@ -344,11 +346,14 @@ void Traffic::report(double seconds) const
 void Traffic::run()
 {
 	auto begin = now_ns(), last = begin, looked = begin;
+	uint64_t longest_rest = 0;
 	unsigned int idle = 0;
 
 	while (!finished()) {
 		if (step()) {
-			last = now_ns();
+			auto now = now_ns();
+			longest_rest = std::max(longest_rest, now - last);
+			last = now;
 			idle = 0;
 			continue;
 		}
@@ -370,7 +375,7 @@ void Traffic::run()
 		flow->check_cells();
 	check_shared_cell();
 	peer.barrier(3);
-	report((end - begin) / 1e9);
+	report((end - begin) / 1e9, longest_rest);
 }
 
 } // namespace

@@ -5,8 +5,7 @@
  */
 #include <gtest/gtest.h>
 
-#include <fstream>
-
+#include "known_packets.hh"
 #include "wire_standard.h"
 
 extern "C" {
@@ -19,10 +18,16 @@ namespace
 
 using namespace standard;
 
-struct Vector {
-	std::string name;
-	skr_l3 net;
-	Bytes packet; /* layer 3 to ICRC */
+struct Vector : KnownPacket {
+	Vector() = default;
+	explicit Vector(const KnownPacket &known)
+		: KnownPacket(known), net(rocev1()		? SKR_L3_GRH
+					  : packet[0] >> 4 == 4 ? SKR_L3_IPV4
+								: SKR_L3_IPV6)
+	{
+	}
+
+	skr_l3 net = SKR_L3_IPV4;
 
 	std::size_t l3_bytes() const { return net == SKR_L3_IPV4 ? 20 : 40; }
 	std::size_t udp_bytes() const { return net == SKR_L3_GRH ? 0 : 8; }
@@ -31,36 +36,11 @@ struct Vector {
 	Bytes icrc() const { return Bytes(packet.end() - icrc_bytes, packet.end()); }
 };
 
-Bytes from_hex(const std::string &hex)
-{
-	Bytes out;
-
-	for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-		out.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
-	return out;
-}
-
 std::vector<Vector> vectors()
 {
-	std::ifstream in(SKR_UNIT_DIR "/icrc-vectors.txt");
-	std::vector<Vector> out;
+	const auto known = known_packets();
 
-	for (std::string line; std::getline(in, line);) {
-		std::istringstream words(line);
-		std::string name, hex;
-		Vector v;
-
-		if (!(words >> name >> hex) || name[0] == '#')
-			continue;
-		v.name = name;
-		v.packet = from_hex(hex);
-		if (name.starts_with("v1_"))
-			v.net = SKR_L3_GRH;
-		else
-			v.net = v.packet[0] >> 4 == 4 ? SKR_L3_IPV4 : SKR_L3_IPV6;
-		out.push_back(v);
-	}
-	return out;
+	return { known.begin(), known.end() };
 }
 
 /* As a sender or receiver does it; everything in memory of exactly its size */

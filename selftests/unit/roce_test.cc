@@ -5,52 +5,25 @@
  */
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "../prog/lib/roce.hh"
+#include "known_packets.hh"
 
 namespace
 {
 
-struct Vector {
-	std::string name;
-	st::Bytes packet; /* layer 3 to ICRC */
-};
-
-std::vector<Vector> vectors()
-{
-	std::ifstream in(SKR_UNIT_DIR "/icrc-vectors.txt");
-	std::vector<Vector> out;
-
-	for (std::string line; std::getline(in, line);) {
-		std::istringstream words(line);
-		std::string name, hex;
-		st::Bytes packet;
-
-		if (!(words >> name >> hex) || name[0] == '#')
-			continue;
-		for (size_t i = 0; i + 1 < hex.size(); i += 2)
-			packet.push_back(std::stoul(hex.substr(i, 2), nullptr, 16));
-		out.push_back({ name, packet });
-	}
-	return out;
-}
-
 /* as an Ethernet frame */
-st::Bytes framed(const Vector &v)
+st::Bytes framed(const KnownPacket &v)
 {
 	st::Bytes frame(12);
-	bool v1 = v.name.starts_with("v1_");
 
-	st::put16(frame, v1 ? st::ROCE_V1_TYPE : v.packet[0] >> 4 == 6 ? 0x86dd : 0x0800);
+	st::put16(frame, v.rocev1() ? st::ROCE_V1_TYPE : v.packet[0] >> 4 == 6 ? 0x86dd : 0x0800);
 	frame.insert(frame.end(), v.packet.begin(), v.packet.end());
 	return frame;
 }
 
 TEST(Witness, ComputesTheKnownIcrcs)
 {
-	auto all = vectors();
+	auto all = known_packets();
 
 	ASSERT_GE(all.size(), 4u) << SKR_UNIT_DIR "/icrc-vectors.txt";
 	for (auto &v : all) {
@@ -65,7 +38,7 @@ TEST(Witness, ComputesTheKnownIcrcs)
 /* taken apart and put together again, each known packet is what it was */
 TEST(Witness, RebuildsTheKnownPackets)
 {
-	for (auto &v : vectors()) {
+	for (auto &v : known_packets()) {
 		auto frame = framed(v);
 		auto view = st::view(frame.data(), frame.size());
 
@@ -81,7 +54,7 @@ TEST(Witness, RebuildsTheKnownPackets)
 
 TEST(Witness, SeesEachBitOfDamage)
 {
-	for (auto &v : vectors()) {
+	for (auto &v : known_packets()) {
 		auto frame = framed(v);
 		auto view = st::view(frame.data(), frame.size());
 		size_t from = view->body - frame.data();

@@ -25,8 +25,8 @@ bound()
 	stat_qp show link $SK_A/1 ${2:+cntn $2} | awk -v name="$1" '$1 == name { print $2; exit }'
 }
 
-# number - of the first counter that QPs are bound to
-number()
+# bound_to - number of the first counter that QPs are bound to
+bound_to()
 {
 	stat_qp show link $SK_A/1 | sed -n 's/.*cntn \([0-9]*\).*/\1/p' | head -n 1
 }
@@ -139,7 +139,7 @@ sums_agree()
 talk
 qpn=$(lqpn)
 check "a counter for a QP" stat_qp bind link $SK_A/1 lqpn "$qpn"
-first=$(number)
+first=$(bound_to)
 check "it names the QP" sh -c "ip netns exec $NS_A rdma statistic qp show link $SK_A/1 |
 	grep 'LQPN.*<$qpn>'"
 check "it counts" moves bound tx_packets "$first"

@@ -7,11 +7,6 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-log_lines()
-{
-	dmesg | wc -l
-}
-
 hosts_wired
 links_up
 before=$(log_lines)
