@@ -11,7 +11,7 @@
 
 ROUNDS=${ROUNDS:-2}
 DEBUG=/sys/kernel/debug/skerry
-settings=(off auto:20 auto:50 auto:100 auto:200 auto:500 always:100)
+settings=(off auto:20 auto:100 auto:500 always:20 always:100)
 
 figures()
 {
