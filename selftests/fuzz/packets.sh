@@ -3,7 +3,7 @@
 #
 # Packets that are right but for something, to live QPs of all transports, by RoCEv2
 # and RoCEv1; packets_long.sh is the same for long.
-# timeout: 240
+# timeout: 400
 
 # shellcheck source-path=SCRIPTDIR source=../lib/fuzz.sh
 . "$(dirname "$0")/../lib/fuzz.sh"
@@ -11,4 +11,4 @@
 hosts_switched
 links_up
 long_backlog
-fuzz_program fuzz_packets packets "${PACKETS:-20480}"
+fuzz_program fuzz_packets packets "${PACKETS:-10240}"

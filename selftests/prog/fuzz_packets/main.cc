@@ -35,7 +35,7 @@ using namespace st;
 namespace
 {
 
-constexpr unsigned int PER_LIFE = 5120, BATCH = 64;
+constexpr unsigned int PER_LIFE = 2560, BATCH = 64;
 
 /* what the lives count */
 enum { PACKETS, REVIVALS, GOOD, BAD };
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 		Options opt(argc, argv);
 		PairConfig config(opt);
 		const bool flooding = opt.flag("floods");
-		const uint64_t packets = opt.number("packets", 20480), seed = opt.number("seed", 1);
+		const uint64_t packets = opt.number("packets", 10240), seed = opt.number("seed", 1);
 		const uint64_t only = opt.number("life", ~0ULL), seconds = opt.number("seconds", 1);
 
 		opt.done();
