@@ -9,12 +9,47 @@ static void skr_shm_free(struct skr_shm *shm)
 {
 	size_t i;
 
+	vunmap(shm->mem);
 	for (i = 0; shm->pages && i < shm->bytes >> PAGE_SHIFT; i++)
 		if (shm->pages[i])
 			put_page(shm->pages[i]);
 	kvfree(shm->pages);
-	vfree(shm->mem);
 	kfree(shm);
+}
+
+static int skr_shm_fill_pages(struct skr_shm *shm, gfp_t gfp)
+{
+	size_t n = shm->bytes >> PAGE_SHIFT;
+	size_t i;
+
+	shm->pages = kvcalloc(n, sizeof(*shm->pages), gfp);
+	if (!shm->pages)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		shm->pages[i] = alloc_page(gfp | __GFP_ZERO);
+		if (!shm->pages[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A process's memory control group pays for what it maps, the kernel for its own. */
+static struct skr_shm *skr_shm_alloc(struct ib_ucontext *ucontext, size_t bytes)
+{
+	gfp_t gfp = ucontext ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
+	struct skr_shm *shm;
+	int err;
+
+	shm = kzalloc_obj(*shm, gfp);
+	if (!shm)
+		return ERR_PTR(-ENOMEM);
+	shm->bytes = PAGE_ALIGN(bytes);
+	err = skr_shm_fill_pages(shm, gfp);
+	if (err) {
+		skr_shm_free(shm);
+		return ERR_PTR(err);
+	}
+	return shm;
 }
 
 struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *ucontext,
@@ -23,19 +58,18 @@ struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *uconte
 	struct skr_shm *shm;
 	int err;
 
-	shm = kzalloc_obj(*shm, GFP_KERNEL);
-	if (!shm)
-		return ERR_PTR(-ENOMEM);
-	shm->bytes = PAGE_ALIGN(skr_ring_bytes(depth, entry_bytes));
-	shm->mem = vmalloc_user(shm->bytes);
+	shm = skr_shm_alloc(ucontext, skr_ring_bytes(depth, entry_bytes));
+	if (IS_ERR(shm))
+		return shm;
+	shm->mem = vmap(shm->pages, shm->bytes >> PAGE_SHIFT, VM_MAP, PAGE_KERNEL);
 	if (!shm->mem) {
 		err = -ENOMEM;
-		goto err_free_shm;
+		goto err_free;
 	}
 	if (ucontext) {
 		err = rdma_user_mmap_entry_insert(ucontext, &shm->entry, shm->bytes);
 		if (err)
-			goto err_free_mem;
+			goto err_free;
 		info->mmap_offset = rdma_user_mmap_get_offset(&shm->entry);
 		info->mmap_bytes = shm->bytes;
 		info->depth = depth;
@@ -46,26 +80,9 @@ struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *uconte
 	ring->entry_bytes = entry_bytes;
 	return shm;
 
-err_free_mem:
-	vfree(shm->mem);
-err_free_shm:
-	kfree(shm);
+err_free:
+	skr_shm_free(shm);
 	return ERR_PTR(err);
-}
-
-static int skr_shm_fill_pages(struct skr_shm *shm, u32 n)
-{
-	u32 i;
-
-	shm->pages = kvcalloc(n, sizeof(*shm->pages), GFP_KERNEL_ACCOUNT);
-	if (!shm->pages)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		shm->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!shm->pages[i])
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 struct skr_shm *skr_shm_create_pages(struct ib_ucontext *ucontext, u32 n)
@@ -73,13 +90,10 @@ struct skr_shm *skr_shm_create_pages(struct ib_ucontext *ucontext, u32 n)
 	struct skr_shm *shm;
 	int err;
 
-	shm = kzalloc_obj(*shm, GFP_KERNEL_ACCOUNT);
-	if (!shm)
-		return ERR_PTR(-ENOMEM);
-	shm->bytes = (size_t)n << PAGE_SHIFT;
-	err = skr_shm_fill_pages(shm, n);
-	if (!err)
-		err = rdma_user_mmap_entry_insert(ucontext, &shm->entry, shm->bytes);
+	shm = skr_shm_alloc(ucontext, (size_t)n << PAGE_SHIFT);
+	if (IS_ERR(shm))
+		return shm;
+	err = rdma_user_mmap_entry_insert(ucontext, &shm->entry, shm->bytes);
 	if (err) {
 		skr_shm_free(shm);
 		return ERR_PTR(err);
@@ -107,10 +121,9 @@ int skr_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 	if (!entry)
 		return -EINVAL;
 	shm = container_of(entry, struct skr_shm, entry);
-	if (shm->pages)
-		err = vm_map_pages_zero(vma, shm->pages, shm->bytes >> PAGE_SHIFT);
-	else
-		err = remap_vmalloc_range(vma, shm->mem, 0);
+	/* all of it or nothing: the core compared the sizes */
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	err = vm_map_pages_zero(vma, shm->pages, shm->bytes >> PAGE_SHIFT);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }

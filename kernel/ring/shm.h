@@ -16,17 +16,18 @@
  * @entry: its place in the context's mmap space; without a context for a ring of
  *	the kernel's own
  * @bytes: size, whole pages
- * @mem: the memory, from vmalloc_user(); a ring's
- * @pages: the memory, page by page; device memory's
+ * @pages: the memory, page by page
+ * @mem: all of it in the kernel's own address space; a ring's
  *
  * Pages that a process has mapped live on until it unmaps them, whatever
- * happens to the ring.
+ * happens to the ring. They are accounted to the memory control group of who had them
+ * made, for as long as they live.
  */
 struct skr_shm {
 	struct rdma_user_mmap_entry entry;
 	size_t			bytes;
-	void			*mem;
 	struct page		**pages;
+	void			*mem;
 };
 
 /**
@@ -47,8 +48,6 @@ struct skr_shm *skr_shm_create(struct skr_ring *ring, struct ib_ucontext *uconte
  * skr_shm_create_pages() - allocate device memory
  * @ucontext: who may map it
  * @n: pages, more than 0
- *
- * The pages are accounted to the process, also while they are only mapped.
  *
  * Context: process.
  * Return: the memory, all zero, or an ERR_PTR.

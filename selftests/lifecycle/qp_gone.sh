@@ -8,4 +8,4 @@
 
 hosts_up
 links_up
-run_program qp_gone --rounds "$(scaled 1500)"
+run_program qp_gone --rounds "$(scaled 3000)" --seconds 10
