@@ -131,7 +131,8 @@ void waits(const PairConfig &config, uint8_t change, const char *dropped)
 
 		peer.send(peer.packet(RC_READ_REQUEST, host.end.qp.num(), PSN,
 				      reth(host.end.mr.addr(), host.end.mr.rkey(), READ_BYTES)));
-		peer.lend(page, packet.size());
+		if (!peer.lend(page, packet.size()))
+			fail("the packet was not sent");
 		host.pass_door(peer);
 		if (host.end.recv_cq.next(0))
 			fail("the SEND did not wait for the READ");

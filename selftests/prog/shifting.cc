@@ -9,13 +9,7 @@
  * The sender is in A's namespace, and its packets are right, ICRC and all, when they
  * leave; by IPv6, whose headers say nothing that it could not know.
  */
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,11 +19,11 @@
 #include "lib/bystander.hh"
 #include "lib/counters.hh"
 #include "lib/fail.hh"
+#include "lib/forger.hh"
 #include "lib/options.hh"
 #include "lib/rng.hh"
 #include "lib/roce.hh"
 #include "lib/tap.hh"
-#include "lib/wire.hh"
 
 using namespace st;
 
@@ -37,64 +31,6 @@ namespace
 {
 
 constexpr size_t PAGES = 2 * 4096;
-
-/* a UDP socket of A's, connected with B's port 4791 */
-class Socket
-{
-public:
-	explicit Socket(const std::string &netns)
-	{
-		in_netns(netns, [&] {
-			sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-			if (sock < 0)
-				fail_errno("socket");
-			port = bound("fd77:1::1", 0, bind);
-			bound("fd77:1::2", ROCE_PORT, connect);
-		});
-		if (pipe2(ends, O_CLOEXEC))
-			fail_errno("pipe");
-	}
-	Socket(const Socket &) = delete;
-	~Socket()
-	{
-		for (int fd : { sock, ends[0], ends[1] })
-			close(fd);
-	}
-
-	/* the pages themselves, not a copy */
-	bool send(void *pages, size_t bytes)
-	{
-		iovec iov = { pages, bytes };
-		ssize_t n = vmsplice(ends[1], &iov, 1, 0);
-
-		if (n < 0)
-			fail_errno("vmsplice");
-		n = splice(ends[0], nullptr, sock, nullptr, bytes, 0);
-		if (n < 0 && errno != ENOBUFS && errno != EAGAIN && errno != ECONNREFUSED)
-			fail_errno("splice");
-		return n == static_cast<ssize_t>(bytes);
-	}
-
-	uint16_t port = 0;
-
-private:
-	uint16_t bound(const char *address, uint16_t number,
-		       int (*call)(int, const sockaddr *, socklen_t))
-	{
-		sockaddr_in6 to = {};
-		socklen_t bytes = sizeof(to);
-
-		to.sin6_family = AF_INET6;
-		to.sin6_port = htons(number);
-		inet_pton(AF_INET6, address, &to.sin6_addr);
-		if (call(sock, reinterpret_cast<sockaddr *>(&to), bytes))
-			fail_errno(address);
-		getsockname(sock, reinterpret_cast<sockaddr *>(&to), &bytes);
-		return ntohs(to.sin6_port);
-	}
-
-	int sock = -1, ends[2] = { -1, -1 };
-};
 
 /* PSN of B's next request */
 uint32_t expected(const Pair &pair)
@@ -122,21 +58,13 @@ uint8_t *shared_pages()
 	return static_cast<uint8_t *>(p);
 }
 
-/* from the BTH to the ICRC, as the kernel is going to send it */
-Bytes packet(const Pair &pair, uint16_t port, uint32_t psn, size_t bytes)
+/* a WRITE to B */
+Bytes write_packet(const Pair &pair, const Forger &forger, uint32_t psn, size_t bytes)
 {
-	Path path;
-	Bth bth;
-
-	path.addresses("fd77:1::1", "fd77:1::2");
-	path.source_port = port;
-	bth.opcode = RC_WRITE_ONLY;
-	bth.qpn = pair.b.qp.num();
-	bth.psn = psn & 0xffffff;
 	Bytes body = reth(pair.b.mr.addr(), pair.b.mr.rkey(), bytes);
+
 	body.resize(body.size() + bytes, 0x77);
-	const auto whole = frame(path, bth, body);
-	return Bytes(whole.begin() + ETH_BYTES + 40 + UDP_BYTES, whole.end());
+	return forger.packet(RC_WRITE_ONLY, pair.b.qp.num(), psn, body);
 }
 
 void spin(unsigned int times)
@@ -178,14 +106,14 @@ void answered(Pair &pair)
 }
 
 /* a packet that came too early waits for the one before it, and is another one by then */
-void alter(const PairConfig &config, Pair &pair, Socket &socket, size_t at, uint8_t value)
+void alter(const PairConfig &config, Pair &pair, const Forger &forger, size_t at, uint8_t value)
 {
 	auto *page = shared_pages();
-	const auto right = packet(pair, socket.port, expected(pair) + 1, 64);
+	const auto right = write_packet(pair, forger, expected(pair) + 1, 64);
 	const uint64_t before = drops(config.dev_b);
 
 	std::copy(right.begin(), right.end(), page);
-	if (!socket.send(page, right.size()))
+	if (!forger.lend(page, right.size()))
 		fail("the packet was not sent");
 	sleep_us(20000);
 	page[at] = value;
@@ -206,13 +134,13 @@ void alter(const PairConfig &config, Pair &pair, Socket &socket, size_t at, uint
 void alter_all(const PairConfig &config, const Devices &devices)
 {
 	Pair pair(devices, config);
-	Socket socket("skA");
+	Forger forger('A');
 
 	/* opcodes that there are not, of other transports, of responses; CNP */
 	for (uint8_t opcode : { 0xff, 0x1e, 0x2a, 0x64, 0xaa, 0x0f, 0x11, 0x81 })
-		alter(config, pair, socket, 0, opcode);
-	alter(config, pair, socket, 1, 0x4f); /* header version */
-	alter(config, pair, socket, 2, 0x12); /* P_Key */
+		alter(config, pair, forger, 0, opcode);
+	alter(config, pair, forger, 1, 0x4f); /* header version */
+	alter(config, pair, forger, 2, 0x12); /* P_Key */
 }
 
 struct Sums {
@@ -222,7 +150,7 @@ struct Sums {
 Sums attack(const PairConfig &config, const Devices &devices, unsigned int seconds, uint64_t seed)
 {
 	Pair pair(devices, config);
-	Socket socket("skA");
+	Forger forger('A');
 	std::atomic<bool> stop = false;
 	auto *page = shared_pages();
 	Sums sums;
@@ -230,7 +158,7 @@ Sums attack(const PairConfig &config, const Devices &devices, unsigned int secon
 	ask(pair);
 	answered(pair);
 	/* one that has been: it may be seen again as often as it likes */
-	const auto right = packet(pair, socket.port, expected(pair) - 1, 400);
+	const auto right = write_packet(pair, forger, expected(pair) - 1, 400);
 	std::copy(right.begin(), right.end(), page);
 	std::thread hand([&] {
 		Rng rng(seed);
@@ -243,7 +171,7 @@ Sums attack(const PairConfig &config, const Devices &devices, unsigned int secon
 	for (uint64_t end = now_ns() + seconds * 1'000'000'000ULL; now_ns() < end;) {
 		ask(pair);
 		for (int i = 0; i < 32; i++)
-			sums.sent += socket.send(page, right.size());
+			sums.sent += forger.lend(page, right.size());
 		answered(pair);
 		if (pair.b.qp.state() != IBV_QPS_RTS || pair.a.qp.state() != IBV_QPS_RTS)
 			fail("a QP has failed");

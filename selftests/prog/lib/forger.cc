@@ -1,43 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "forger.hh"
 
+#include <cerrno>
 #include <cstring>
-#include <thread>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/udp.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "fail.hh"
+#include "wire.hh"
 
 namespace st
 {
 
-constexpr char A[] = "fd77:1::1", B[] = "fd77:1::2", B_NETNS[] = "/run/netns/skB";
 constexpr uint16_t SOURCE_PORT = 0xc000;
-
-static int socket_in(const char *netns)
-{
-	int sock = -1;
-
-	/* a thread may be elsewhere than its process */
-	std::thread([&] {
-		const int fd = open(netns, O_RDONLY | O_CLOEXEC);
-
-		if (fd < 0)
-			return;
-		if (!setns(fd, CLONE_NEWNET))
-			sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		close(fd);
-	}).join();
-	if (sock < 0)
-		fail("no socket in %s", netns);
-	return sock;
-}
 
 static sockaddr_in6 address(const char *text, uint16_t port)
 {
@@ -49,16 +29,26 @@ static sockaddr_in6 address(const char *text, uint16_t port)
 	return a;
 }
 
-Forger::Forger() : sock(socket_in(B_NETNS))
+static int connected(const char *mine, const char *theirs)
 {
-	const auto from = address(B, SOURCE_PORT), to = address(A, ROCE_PORT);
+	const auto from = address(mine, SOURCE_PORT), to = address(theirs, ROCE_PORT);
+	const int sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	path.v6 = true;
-	path.addresses(B, A);
-	path.source_port = SOURCE_PORT;
-	if (bind(sock, reinterpret_cast<const sockaddr *>(&from), sizeof(from)) ||
+	if (sock < 0 || bind(sock, reinterpret_cast<const sockaddr *>(&from), sizeof(from)) ||
 	    connect(sock, reinterpret_cast<const sockaddr *>(&to), sizeof(to)))
 		fail_errno("a UDP socket");
+	return sock;
+}
+
+Forger::Forger(char host)
+{
+	const bool a = host == 'A';
+	const char *mine = a ? "fd77:1::1" : "fd77:1::2", *theirs = a ? "fd77:1::2" : "fd77:1::1";
+
+	path.v6 = true;
+	path.addresses(mine, theirs);
+	path.source_port = SOURCE_PORT;
+	in_netns(a ? "skA" : "skB", [&] { sock = connected(mine, theirs); });
 }
 
 Forger::~Forger()
@@ -85,19 +75,22 @@ void Forger::send(const Bytes &packet) const
 		fail_errno("send");
 }
 
-void Forger::lend(const uint8_t *page, size_t bytes) const
+bool Forger::lend(const uint8_t *page, size_t bytes) const
 {
 	iovec iov = { const_cast<uint8_t *>(page), bytes };
+	ssize_t sent;
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
 		fail_errno("pipe");
 	if (vmsplice(fds[1], &iov, 1, 0) != ssize_t(bytes))
 		fail_errno("vmsplice");
-	if (splice(fds[0], nullptr, sock, nullptr, bytes, 0) != ssize_t(bytes))
+	sent = splice(fds[0], nullptr, sock, nullptr, bytes, 0);
+	if (sent < 0 && errno != ENOBUFS && errno != EAGAIN && errno != ECONNREFUSED)
 		fail_errno("splice");
 	close(fds[0]);
 	close(fds[1]);
+	return sent == ssize_t(bytes);
 }
 
 void Forger::send_super(const Bytes &packets, uint16_t each) const
