@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 
 # Variables that the targets understand, handed on through sudo
-PASS := $(foreach v,KERNEL LANE T LINK SKERRY_BUILD KVER DESTDIR,$(if $($(v)),$(v)='$($(v))'))
+PASS := $(foreach v,KERNEL LANE T LINK SKERRY_BUILD KVER DESTDIR BENCH ROUNDS,$(if $($(v)),$(v)='$($(v))'))
 RUN := $(if $(filter 0,$(shell id -u)),env,sudo env) $(PASS)
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make unit        unit tests only'
 	@echo 'make selftests   selftests in the guests only'
 	@echo 'make bench       side by side with rxe and TCP: tables in build/bench'
+	@echo '                 BENCH=poller: settings of the poller; ROUNDS=N: how often'
 	@echo 'make sim         simulate congestion control: long tests, tables and pictures'
 	@echo 'make demo-congestion   four senders, one receiver, in a guest: with DCQCN and'
 	@echo '                 without; a picture and a table in build/congestion'

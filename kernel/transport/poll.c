@@ -26,11 +26,13 @@ static void skr_poll_remove(struct skr_poll *poll, struct skr_qp *qp)
  * @at: nanoseconds, when @usecs was read
  * @usecs: that all CPUs have been idle until then
  */
-static struct skr_poll_idle {
+struct skr_poll_idle {
 	spinlock_t	lock;
 	u64		at;
 	u64		usecs;
-} skr_poll_idle = {
+};
+
+static struct skr_poll_idle skr_poll_idle = {
 	.lock = __SPIN_LOCK_UNLOCKED(skr_poll_idle.lock),
 };
 

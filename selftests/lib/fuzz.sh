@@ -24,12 +24,6 @@ nothing_left()
 	cmp -s "$TMP/objects" "$TMP/objects.now"
 }
 
-# log_lines - of the kernel's
-log_lines()
-{
-	dmesg | wc -l
-}
-
 # fuzz_program NAME COUNTED N [ARGS...] - run a fuzzer for N of what it counts, or COUNT;
 # then no object may be left, and the log not be flooded
 fuzz_program()

@@ -519,7 +519,7 @@ netns_mode()
 	[ "$now" != "$1" ] || return 0
 	# the kernel refuses while there are other namespaces, and a deleted one
 	# takes a moment to go
-	wait_until 10 rdma system set netns "$1" || return
+	wait_until 60 rdma system set netns "$1" || return
 	defer wait_until 60 rdma system set netns "$now"
 }
 

@@ -3,6 +3,7 @@
 #
 # A device's directory in debugfs has the device's name: after renaming, in another
 # namespace, and when a namespace goes and another device takes the name at once.
+# timeout: 400
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -80,10 +80,12 @@ void rate_is(const Device &dev, const Qp &qp, uint64_t rate)
 /* messages from a to b, or READ from b, which take so long */
 void takes_its_time(Pair &pair, ibv_wr_opcode opcode)
 {
+	auto &from = opcode == IBV_WR_RDMA_READ ? pair.b : pair.a;
+	auto &to = opcode == IBV_WR_RDMA_READ ? pair.a : pair.b;
 	auto start = now_ns();
 
-	pattern_fill(pair.a.mr.data(), MESSAGE, 1, 0);
-	pattern_fill(pair.b.mr.data(), MESSAGE, 1, 0);
+	pattern_fill(from.mr.data(), MESSAGE, 1, 0);
+	pattern_fill(to.mr.data(), 2 * MESSAGE, 2, 0);
 	for (uint32_t i = 0; i < MESSAGES; i++) {
 		if (opcode == IBV_WR_SEND)
 			pair.b.qp.recv(i, { pair.b.mr.sge(MESSAGE, MESSAGE) });
@@ -97,7 +99,7 @@ void takes_its_time(Pair &pair, ibv_wr_opcode opcode)
 	if (auto took = now_ns() - start; took < least)
 		fail("%llu us for what takes %llu", static_cast<unsigned long long>(took / 1000),
 		     static_cast<unsigned long long>(least / 1000));
-	auto *got = opcode == IBV_WR_RDMA_READ ? pair.a.mr.data() : pair.b.mr.data();
+	auto *got = to.mr.data() + (opcode == IBV_WR_SEND ? MESSAGE : 0);
 	if (pattern_check(got, MESSAGE, 1, 0) != MESSAGE)
 		fail("wrong data");
 }

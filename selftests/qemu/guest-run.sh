@@ -76,6 +76,22 @@ clean_up()
 	done 2> /dev/null
 }
 
+# switches_as_at_boot - a test that was killed may have left others
+switches_as_at_boot()
+{
+	local file tries
+
+	for tries in {1..60}; do
+		rdma system set netns shared && break
+		sleep 0.5
+	done
+	for file in super_tx super_rx batch merge_acks; do
+		[ ! -e /sys/kernel/debug/skerry/$file ] || echo Y > /sys/kernel/debug/skerry/$file
+	done
+	[ ! -e /sys/kernel/tracing/events/skerry/enable ] ||
+		echo 0 > /sys/kernel/tracing/events/skerry/enable
+} 2> /dev/null
+
 # the other guest of a test with two
 PEER=$SELFTESTS/lib/remote.sh
 
@@ -133,6 +149,7 @@ run_one()
 	124 | 137) fault "took longer than $limit s" ;;
 	esac
 	clean_up
+	switches_as_at_boot
 	[ -z "$two" ] || peer_trouble
 	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
 		fault "kernel log: $(head -n 1 /run/trouble)"

@@ -12,7 +12,7 @@
 
 FOR=${FOR:-6}
 
-plan 4
+plan 6
 hosts_up
 links_up
 long_backlog
@@ -33,16 +33,17 @@ program()
 # bulk QPS - in the background, for FOR seconds; sets _bulk
 bulk()
 {
+	_sent=$(number "$NS_B" $SK_B tx_packets)
 	program "bulk$1" $((FOR * 4 + 60)) 18515 ib_write_bw -s 65536 -m 4096 -q "$1" -t 16 \
 		-D "$FOR" -f 1 > "$TMP/bulk" 2>&1 &
 	_bulk=$!
-	wait_until 30 busy_port || true
+	check "$1 QPs are busy" wait_until 60 busy_port
 }
 
-# busy_port - packets have gone out of B
+# busy_port - packets of the bulk have gone out of B
 busy_port()
 {
-	[ "$(counter "$NS_B" $SK_B tx_packets)" -gt 1000 ]
+	[ "$(number "$NS_B" $SK_B tx_packets)" -gt $((_sent + 1000)) ]
 }
 
 bulk_ended()
