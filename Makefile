@@ -17,6 +17,8 @@ help:
 	@echo 'make selftests   selftests in the guests only'
 	@echo 'make bench       side by side with rxe and TCP: tables in build/bench'
 	@echo 'make sim         simulate congestion control: long tests, tables and pictures'
+	@echo 'make demo-congestion   four senders, one receiver, in a guest: with DCQCN and'
+	@echo '                 without; a picture and a table in build/congestion'
 	@echo 'make qemu        a shell in the guest; with LANE=kasan, in that lane'
 	@echo 'make modules     build the module for the guest kernels, or LANE'
 	@echo 'make provider    build the provider for the guest'
@@ -48,6 +50,9 @@ bench:
 sim:
 	@$(RUN) scripts/run-sim
 
+demo-congestion:
+	@$(RUN) scripts/run-demo-congestion
+
 qemu:
 	@$(RUN) scripts/run-shell
 
@@ -63,4 +68,5 @@ install uninstall:
 clean:
 	@$(RUN) rm -rf --one-file-system $(or $(SKERRY_BUILD),build)
 
-.PHONY: help demo test check unit selftests bench sim qemu modules provider format install uninstall clean
+.PHONY: help demo demo-congestion test check unit selftests bench sim qemu modules provider format \
+	install uninstall clean

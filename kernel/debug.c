@@ -3,8 +3,9 @@
  * debugfs: skerry/ has switches for tests and measurements; each is safe to change
  * at any time, under traffic too. skerry/DEVICE/cc_params/ has the parameters of
  * congestion control under the names that mlx5 made known; beside it are the
- * algorithm, the presets, what CNPs are paced by, and the rate of each QP. debugfs
- * itself keeps a file's users and its removal apart.
+ * algorithm, the presets, what CNPs are paced by, the rate of each QP, and the poller:
+ * when it looks for posts, for how long, and how many it has found. debugfs itself
+ * keeps a file's users and its removal apart.
  */
 #include "debug.h"
 
@@ -35,6 +36,16 @@ static char *skr_debug_word(char buf[SKR_DEBUG_WORD], const char __user *from, s
 		return ERR_PTR(-EFAULT);
 	buf[count] = '\0';
 	return strim(buf);
+}
+
+/* Which of these names user space writes: its number, or a negative errno. */
+static int skr_debug_choice(const char *const names[], size_t n, const char __user *from,
+			    size_t count)
+{
+	char buf[SKR_DEBUG_WORD];
+	char *word = skr_debug_word(buf, from, count);
+
+	return IS_ERR(word) ? PTR_ERR(word) : match_string(names, n, word);
 }
 
 /* Files are named after their parameters. */
@@ -119,13 +130,8 @@ static ssize_t skr_debug_preset_write(struct file *file, const char __user *from
 				      loff_t *pos)
 {
 	struct skr_dev *dev = file_inode(file)->i_private;
-	char buf[SKR_DEBUG_WORD];
-	char *word = skr_debug_word(buf, from, count);
-	int preset;
+	int preset = skr_debug_choice(skr_cc_preset_names, SKR_CC_PRESETS, from, count);
 
-	if (IS_ERR(word))
-		return PTR_ERR(word);
-	preset = match_string(skr_cc_preset_names, SKR_CC_PRESETS, word);
 	if (preset < 0)
 		return preset;
 	skr_cc_params_preset(&dev->cc.params, preset, READ_ONCE(dev->cc.mbps));
@@ -151,19 +157,62 @@ static ssize_t skr_debug_pacing_write(struct file *file, const char __user *from
 				      loff_t *pos)
 {
 	struct skr_dev *dev = file_inode(file)->i_private;
-	char buf[SKR_DEBUG_WORD];
-	char *word = skr_debug_word(buf, from, count);
-	int pacing;
+	int pacing = skr_debug_choice(skr_debug_pacings, ARRAY_SIZE(skr_debug_pacings), from,
+				      count);
 
-	if (IS_ERR(word))
-		return PTR_ERR(word);
-	pacing = match_string(skr_debug_pacings, ARRAY_SIZE(skr_debug_pacings), word);
 	if (pacing < 0)
 		return pacing;
 	WRITE_ONCE(dev->cc.cnp_pacing, pacing);
 	return count;
 }
 DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_pacing);
+
+static const char *const skr_debug_polls[] = {
+	[SKR_POLL_OFF] = "off",
+	[SKR_POLL_AUTO] = "auto",
+	[SKR_POLL_ALWAYS] = "always",
+};
+
+static int skr_debug_poll_show(struct seq_file *seq, void *unused)
+{
+	struct skr_dev *dev = seq->private;
+
+	seq_printf(seq, "%s\n", skr_debug_polls[READ_ONCE(dev->poll.mode)]);
+	return 0;
+}
+
+static ssize_t skr_debug_poll_write(struct file *file, const char __user *from, size_t count,
+				    loff_t *pos)
+{
+	struct skr_dev *dev = file_inode(file)->i_private;
+	int mode = skr_debug_choice(skr_debug_polls, ARRAY_SIZE(skr_debug_polls), from, count);
+
+	if (mode < 0)
+		return mode;
+	WRITE_ONCE(dev->poll.mode, mode);
+	return count;
+}
+DEFINE_SHOW_STORE_ATTRIBUTE(skr_debug_poll);
+
+static int skr_debug_poll_usecs_get(void *data, u64 *usecs)
+{
+	struct skr_dev *dev = data;
+
+	*usecs = READ_ONCE(dev->poll.usecs);
+	return 0;
+}
+
+static int skr_debug_poll_usecs_set(void *data, u64 usecs)
+{
+	struct skr_dev *dev = data;
+
+	if (!usecs || usecs > SKR_POLL_USECS_MAX)
+		return -EINVAL;
+	WRITE_ONCE(dev->poll.usecs, usecs);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(skr_debug_poll_usecs, skr_debug_poll_usecs_get,
+			 skr_debug_poll_usecs_set, "%llu\n");
 
 static void skr_debug_flow(struct skr_qp *qp, void *arg)
 {
@@ -181,7 +230,7 @@ static void skr_debug_flow(struct skr_qp *qp, void *arg)
 			   view.alpha, view.stage);
 }
 
-/* A line for each connected QP */
+/* A line for each QP that has an address, or sends datagrams */
 static int skr_debug_flows_show(struct seq_file *seq, void *unused)
 {
 	seq_puts(seq, "# qpn rate(B/s) target(B/s) alpha(1/1024) stage\n");
@@ -190,21 +239,8 @@ static int skr_debug_flows_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(skr_debug_flows);
 
-void skr_debug_init(void)
-{
-	skr_debugfs = debugfs_create_dir("skerry", NULL);
-	debugfs_create_bool("super_tx", 0644, skr_debugfs, &skr_tune.super_tx);
-	debugfs_create_bool("super_rx", 0644, skr_debugfs, &skr_tune.super_rx);
-	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
-	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
-}
-
-void skr_debug_exit(void)
-{
-	debugfs_remove(skr_debugfs);
-}
-
-void skr_debug_add(struct skr_dev *dev)
+/* A device's directory, under the name that it has now. */
+static struct dentry *skr_debug_dir(struct skr_dev *dev)
 {
 	struct dentry *dir, *params;
 	int i;
@@ -218,10 +254,62 @@ void skr_debug_add(struct skr_dev *dev)
 	debugfs_create_file("cc_preset", 0644, dir, dev, &skr_debug_preset_fops);
 	debugfs_create_file("cnp_pacing", 0644, dir, dev, &skr_debug_pacing_fops);
 	debugfs_create_file("cc_flows", 0444, dir, dev, &skr_debug_flows_fops);
-	dev->cc.dir = dir;
+	debugfs_create_file("sq_poll", 0644, dir, dev, &skr_debug_poll_fops);
+	debugfs_create_file("sq_poll_usecs", 0644, dir, dev, &skr_debug_poll_usecs);
+	debugfs_create_u32("sq_poll_hits", 0444, dir, &dev->poll.hits);
+	return dir;
 }
 
-void skr_debug_remove(struct skr_dev *dev)
+/*
+ * The directory follows the device as the core's clients do: it is there while the
+ * device has its name, is made anew when the device moves to another namespace, and
+ * is gone before another device can have the name.
+ */
+static struct ib_client skr_debug_client;
+
+static int skr_debug_add(struct ib_device *ibdev)
 {
-	debugfs_remove(dev->cc.dir);
+	if (ibdev->ops.driver_id != SKERRY_DRIVER_ID)
+		return -EOPNOTSUPP;
+	ib_set_client_data(ibdev, &skr_debug_client, skr_debug_dir(skr_dev(ibdev)));
+	return 0;
+}
+
+static void skr_debug_remove(struct ib_device *ibdev, void *dir)
+{
+	debugfs_remove(dir);
+}
+
+static void skr_debug_rename(struct ib_device *ibdev, void *dir)
+{
+	skr_debug_remove(ibdev, dir);
+	skr_debug_add(ibdev);
+}
+
+static struct ib_client skr_debug_client = {
+	.name = "skerry_debug",
+	.add = skr_debug_add,
+	.remove = skr_debug_remove,
+	.rename = skr_debug_rename,
+};
+
+int skr_debug_init(void)
+{
+	int err;
+
+	skr_debugfs = debugfs_create_dir("skerry", NULL);
+	debugfs_create_bool("super_tx", 0644, skr_debugfs, &skr_tune.super_tx);
+	debugfs_create_bool("super_rx", 0644, skr_debugfs, &skr_tune.super_rx);
+	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
+	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
+	err = ib_register_client(&skr_debug_client);
+	if (err)
+		debugfs_remove(skr_debugfs);
+	return err;
+}
+
+void skr_debug_exit(void)
+{
+	ib_unregister_client(&skr_debug_client);
+	debugfs_remove(skr_debugfs);
 }

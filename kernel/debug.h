@@ -5,33 +5,19 @@
 #include "device.h"
 
 /**
- * skr_debug_init() - make skerry/ in debugfs, and the switches in it
+ * skr_debug_init() - make skerry/ in debugfs and the switches in it; each device that
+ *	comes gets a directory of its name there
  *
- * Context: module init.
+ * Context: module init, before there can be devices.
+ * Return: 0 or a negative errno.
  */
-void skr_debug_init(void);
+int skr_debug_init(void);
 
 /**
  * skr_debug_exit() - undo skr_debug_init()
  *
- * Context: module exit.
+ * Context: module exit, when no device is left. Waits for readers and writers.
  */
 void skr_debug_exit(void);
-
-/**
- * skr_debug_add() - make a device's congestion control visible, under its name
- * @dev: device
- *
- * Context: process.
- */
-void skr_debug_add(struct skr_dev *dev);
-
-/**
- * skr_debug_remove() - undo skr_debug_add()
- * @dev: device
- *
- * Context: process. Waits for readers and writers.
- */
-void skr_debug_remove(struct skr_dev *dev);
 
 #endif /* SKR_DEBUG_H */

@@ -11,6 +11,7 @@
 #include "net/netns.h"
 #include "transport/fault.h"
 #include "transport/mgroup.h"
+#include "transport/poll.h"
 #include "verbs/verbs.h"
 
 /* Last step of ib_core's unregistration, and of a registration that failed */
@@ -18,10 +19,10 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
-	skr_debug_remove(dev);
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
 	skr_groups_destroy(dev);
+	skr_poll_stop(dev);
 	/* from here on the namespace may go: a page may take its time */
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 	skr_fault_drain();
@@ -68,7 +69,6 @@ static int skr_device_enable(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
-	skr_debug_add(dev);
 	WRITE_ONCE(dev->enabled, true);
 	return 0;
 }
@@ -98,6 +98,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	/* the connection manager makes and destroys handles with interrupts off */
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->node);
+	skr_poll_start(dev);
 	dev->ndev = ndev;
 	dev->net = dev_net(ndev);
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);

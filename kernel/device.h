@@ -10,7 +10,9 @@
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/srcu.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/skerry-abi.h>
@@ -38,6 +40,8 @@
 #define SKR_MAX_GROUPS		4096
 #define SKR_MAX_GROUP_QPS	128
 #define SKR_MAX_RD_ATOMIC	128
+/* kb/s: with a rate limit below, a connection would not stay alive */
+#define SKR_RATE_LIMIT_MIN	1000
 #define SKR_MAX_MR_BYTES	SZ_1T
 /* All device memory together */
 #define SKR_MAX_DM_BYTES	SZ_16M
@@ -227,7 +231,6 @@ enum skr_cnp_pacing {
  * @cnp_pacing: enum skr_cnp_pacing
  * @mbps: speed of the port
  * @cnp_sent: nanoseconds, the last CNP by hash of the address, or all in [0]
- * @dir: in debugfs
  */
 struct skr_congestion {
 	const struct skr_cc_ops	*ops;
@@ -235,7 +238,44 @@ struct skr_congestion {
 	u32			cnp_pacing;
 	u32			mbps;
 	atomic64_t		cnp_sent[SKR_CNP_DESTS];
-	struct dentry		*dir;
+};
+
+/**
+ * enum skr_poll_mode - when posts are looked for
+ * @SKR_POLL_OFF: never: a post to an idle queue enters the kernel
+ * @SKR_POLL_AUTO: of QPs whose posts follow close upon each other, while it pays
+ * @SKR_POLL_ALWAYS: after each post that entered the kernel
+ */
+enum skr_poll_mode {
+	SKR_POLL_OFF,
+	SKR_POLL_AUTO,
+	SKR_POLL_ALWAYS,
+};
+
+/**
+ * struct skr_poll - a device's poller (transport/poll.h)
+ * @lock: protects the list; taken within a QP's lock
+ * @qps: QPs that asked to be watched, held
+ * @count: how many
+ * @mode: enum skr_poll_mode
+ * @usecs: how long an idle ring is watched
+ * @hits: posts found, ever; written by @work only
+ * @rest_ms: how long the last rest was, 0: none was needed; @work's own
+ * @not_before: jiffies, end of the rest
+ * @welcome: the last slice was worth it, and nothing else wanted its CPU
+ * @work: a slice of watching
+ */
+struct skr_poll {
+	spinlock_t		lock;
+	struct list_head	qps;
+	u32			count;
+	u32			mode;
+	u32			usecs;
+	u32			hits;
+	u32			rest_ms;
+	unsigned long		not_before;
+	bool			welcome;
+	struct work_struct	work;
 };
 
 /**
@@ -263,6 +303,7 @@ struct skr_congestion {
  * @optional_from: what optional counters were when they were switched on; ib_core
  *	serializes who uses it
  * @cc: congestion control
+ * @poll: looks for posts
  * @enabled: registration has come so far that it can be undone; see
  *	skr_netdev_event()
  * @port_active: what the last port event said; under rtnl
@@ -289,6 +330,7 @@ struct skr_dev {
 	struct skr_stats	stats_past;
 	u64			optional_from[SKR_OPT_COUNT];
 	struct skr_congestion	cc;
+	struct skr_poll		poll;
 	bool			enabled;
 	bool			port_active;
 	struct list_head	node;

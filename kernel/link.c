@@ -4,6 +4,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 
@@ -79,6 +80,7 @@ static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
 {
 	bool active = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE;
 
+	ASSERT_RTNL();
 	if (dev->port_active == active)
 		return;
 	dev->port_active = active;

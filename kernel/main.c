@@ -20,15 +20,18 @@ static int __init skr_init(void)
 	if (err)
 		return err;
 	err = skr_fault_create();
-	if (err) {
-		skr_sched_exit();
-		return err;
-	}
-	skr_debug_init();
-	skr_qp_table_init();
-	err = skr_prio_init();
 	if (err)
 		goto err_sched;
+	err = skr_poll_create();
+	if (err)
+		goto err_fault;
+	skr_qp_table_init();
+	err = skr_debug_init();
+	if (err)
+		goto err_table;
+	err = skr_prio_init();
+	if (err)
+		goto err_debug;
 	err = skr_netns_init();
 	if (err)
 		goto err_prio;
@@ -41,10 +44,14 @@ err_netns:
 	skr_netns_exit();
 err_prio:
 	skr_prio_exit();
-err_sched:
-	skr_qp_table_exit();
+err_debug:
 	skr_debug_exit();
+err_table:
+	skr_qp_table_exit();
+	skr_poll_destroy();
+err_fault:
 	skr_fault_destroy();
+err_sched:
 	skr_sched_exit();
 	return err;
 }
@@ -57,6 +64,7 @@ static void __exit skr_exit(void)
 	skr_qp_table_exit();
 	skr_batch_exit();
 	skr_debug_exit();
+	skr_poll_destroy();
 	skr_fault_destroy();
 	skr_sched_exit();
 }

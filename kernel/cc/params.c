@@ -49,7 +49,7 @@
  */
 const struct skr_cc_param skr_cc_param_table[SKR_CC_PARAM_COUNT] = {
 	/*                                      min, max,     scaled, paper, mlx5 */
-	VALUE(rp_clamp_tgt_rate, "0/1",         0,   1,       1,      1,     0),
+	VALUE(rp_clamp_tgt_rate, "0/1",         0,   1,       0,      1,     0),
 	VALUE(rp_clamp_tgt_rate_ati, "0/1",     0,   1,       1,      1,     1),
 	VALUE(rp_time_reset, "us",              1,   131071,  55,     55,    300),
 	/*                                min, max,     scaled, per Gb/s, paper, mlx5 */
@@ -62,7 +62,7 @@ const struct skr_cc_param skr_cc_param_table[SKR_CC_PARAM_COUNT] = {
 	VALUE(rp_min_dec_fac, "%",              0,   100,     50,     50,    50),
 	RATE(rp_min_rate,                 1,   MBPS,   0,        MBPS,       MBPS),
 	RATE(rp_rate_to_set_on_first_cnp, 0,   0,      0,        0,          0),
-	VALUE(rp_dce_tcp_g, "1/1024",           0,   1023,    1020,   1020,  1019),
+	VALUE(rp_dce_tcp_g, "1/1024",           0,   1023,    988,    1020,  1019),
 	VALUE(rp_dce_tcp_rtt, "us",             1,   131071,  55,     55,    1),
 	VALUE(rp_rate_reduce_monitor_period, "us", 0, 131071, 50,     50,    4),
 	VALUE(rp_initial_alpha_value, "1/1024", 0,   1024,    1024,   1024,  1023),

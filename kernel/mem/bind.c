@@ -23,6 +23,7 @@ static bool skr_reg_locked(struct skr_mr *mr, const struct skerry_send_wqe *req)
 	/* nothing was mapped since the last time: the same memory again */
 	bool fresh = mr->next.n;
 
+	lockdep_assert_held_write(&mr->key.lock);
 	if (mr->key.valid || !skr_page_list_holds(fresh ? &mr->next : &mr->list, req->mem.length))
 		return false;
 	if (fresh) {
@@ -71,6 +72,7 @@ static struct skr_mr *skr_bind_region(const struct skr_who *who,
 
 static void skr_unbind_locked(struct skr_mw *mw)
 {
+	lockdep_assert_held_write(&mw->key.lock);
 	if (mw->mr)
 		atomic_dec(&mw->mr->windows);
 	mw->mr = NULL;
@@ -121,6 +123,7 @@ static bool skr_invalidate_locked(struct skr_key *key, const struct skr_who *who
 {
 	struct skr_mw *mw;
 
+	lockdep_assert_held_write(&key->lock);
 	if (key->key != value || !key->valid)
 		return false;
 	if (key->kind == SKR_MR_FAST) {

@@ -39,6 +39,7 @@ static void skr_odp_clear(struct skr_odp_table *table, unsigned int first, unsig
 	unsigned long were[SKR_ODP_BATCH];
 	unsigned int n, i;
 
+	lockdep_assert_held(&table->umem->umem_mutex);
 	for (; first < end; first += n) {
 		n = min_t(unsigned int, end - first, SKR_ODP_BATCH);
 		skr_odp_clear_batch(table, first, n, were);
@@ -266,6 +267,7 @@ void *skr_odp_hold(struct skr_odp *odp, u64 at, u32 *length, bool write,
 	struct skr_odp_table *table;
 	unsigned long entry;
 
+	RCU_LOCKDEP_WARN(!srcu_read_lock_held(&odp->dev->mr_srcu), "a table without mr_srcu");
 	table = xa_load(&odp->tables, va >> SKR_ODP_SHIFT);
 	if (!table)
 		return NULL;

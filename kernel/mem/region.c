@@ -39,6 +39,7 @@ void skr_key_show(struct skr_dev *dev, struct skr_key *key)
 
 struct skr_key *skr_key_find(struct skr_dev *dev, u32 key)
 {
+	RCU_LOCKDEP_WARN(!srcu_read_lock_held(&dev->mr_srcu), "a key without mr_srcu");
 	return xa_load(&dev->mrs, key >> SKR_KEY_SHIFT);
 }
 
@@ -67,6 +68,8 @@ static struct skr_mr *skr_mw_resolve(struct skr_mw *mw, const struct skr_who *wh
 struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u32 value,
 			       int access, u64 *addr, u64 length)
 {
+	if (skr_key_changes(key))
+		lockdep_assert_held(&key->lock);
 	if (key->key != value || !key->valid || key->pd != who->pd)
 		return NULL;
 	if ((key->access & access) != access || !skr_key_covers(key, *addr, length))

@@ -28,6 +28,16 @@ static int skr_av_net(struct skr_av *av, enum ib_gid_type type)
 	}
 }
 
+static int skr_av_rate(struct skr_av *av, u8 rate)
+{
+	int mbps = ib_rate_to_mbps(rate);
+
+	if (rate != IB_RATE_PORT_CURRENT && mbps < 0)
+		return -EINVAL;
+	av->mbps = rate != IB_RATE_PORT_CURRENT ? mbps : 0;
+	return 0;
+}
+
 int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
@@ -43,6 +53,9 @@ int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u3
 	memcpy(&av->saddr, &gid->gid, sizeof(av->saddr));
 	memcpy(&av->daddr, &grh->dgid, sizeof(av->daddr));
 	err = skr_av_net(av, gid->gid_type);
+	if (err)
+		return err;
+	err = skr_av_rate(av, rdma_ah_get_static_rate(attr));
 	if (err)
 		return err;
 	if (av->net == SKR_L3_GRH)

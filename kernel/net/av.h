@@ -32,6 +32,7 @@ struct skr_class {
  * @tclass: IPv6 traffic class or IPv4 TOS; the two ECN bits are zero
  * @ecn: the two ECN bits of packets
  * @sl: service level that was asked for
+ * @mbps: static rate, Mb/s: no faster than this; 0: as fast as the port
  * @class: class of packets; protected by the owner's lock
  * @dmac: MAC address of the destination; RoCEv1 only
  * @sport: UDP source port, constant for a connected QP
@@ -51,6 +52,7 @@ struct skr_av {
 	u8			tclass;
 	u8			ecn;
 	u8			sl;
+	u32			mbps;
 	struct skr_class	class;
 	u8			dmac[ETH_ALEN];
 	u16			sport;
@@ -72,7 +74,7 @@ struct skr_av {
  *
  * Context: process.
  * Return: 0, or -EINVAL if the attribute has no GID or one of a type that we
- *	do not speak, or a service level over 7.
+ *	do not speak, a service level over 7, or a static rate that there is not.
  */
 int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn);
 

@@ -51,6 +51,7 @@ static int skr_netns_open(struct net *net, struct skr_netns *ns)
 	struct sock *sk4, *sk6;
 	int err;
 
+	lockdep_assert_held(&ns->lock);
 	sk4 = skr_sock_create(net, false);
 	if (IS_ERR(sk4))
 		return PTR_ERR(sk4);
@@ -78,6 +79,7 @@ err_sk4:
 
 static void skr_netns_close(struct net *net, struct skr_netns *ns)
 {
+	lockdep_assert_held(&ns->lock);
 	skr_whole_close(net);
 	skr_sock_release(ns->sk4);
 	skr_sock_release(ns->sk6);

@@ -64,6 +64,7 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 	cb->net = ipv4 ? SKR_L3_IPV4 : SKR_L3_IPV6;
 	cb->ecn = (ipv4 ? ipv4_get_dsfield(ip_hdr(skb)) : ipv6_get_dsfield(ipv6_hdr(skb))) &
 		  INET_ECN_MASK;
+	cb->noticed = false;
 	cb->vlan = is_vlan_dev(skb->dev) ? vlan_dev_vlan_id(skb->dev) : VLAN_N_VID;
 	skr_rx(skb);
 	return 0;

@@ -28,6 +28,7 @@
  * @psn: PSN of the packet at hand, once it is parsed
  * @net: encapsulation
  * @ecn: the two ECN bits
+ * @noticed: its mark needs no answer any more; protected by the QP's lock
  * @vlan: identifier of the VLAN that it came in on, or VLAN_N_VID
  */
 struct skr_rx_cb {
@@ -38,6 +39,7 @@ struct skr_rx_cb {
 	u32		psn;
 	u8		net;
 	u8		ecn;
+	bool		noticed;
 	u16		vlan;
 };
 

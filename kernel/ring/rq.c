@@ -33,6 +33,7 @@ static int skr_rq_post_one(struct skr_rq *rq, const struct ib_recv_wr *wr)
 {
 	struct skerry_recv_wqe *wqe;
 
+	lockdep_assert_held(&rq->post_lock);
 	/* nobody else writes to the header of a ring that is not mapped */
 	if (rq->posted - READ_ONCE(rq->ring.hdr->kernel_index) >= rq->max_wr)
 		return -ENOMEM;

@@ -43,6 +43,7 @@ struct skr_srq *skr_srq_find(struct skr_dev *dev, const struct ib_xrcd *xrcd, u3
 {
 	struct skr_srq *srq = xa_load(&dev->srqs, srqn);
 
+	RCU_LOCKDEP_WARN(!srcu_read_lock_held(&dev->mr_srcu), "an SRQ without mr_srcu");
 	return srq && srq->ibsrq.ext.xrc.xrcd == xrcd ? srq : NULL;
 }
 
@@ -56,6 +57,7 @@ static void skr_srq_check_limit(struct skr_srq *srq)
 {
 	u32 left = skr_ring_ready(&srq->rq.ring, srq->rq.cons, srq->rq.cons);
 
+	lockdep_assert_held(&srq->lock);
 	if (!srq->limit || left >= srq->limit)
 		return;
 	srq->limit = 0;
@@ -66,6 +68,7 @@ static int skr_srq_take_locked(struct skr_srq *srq, struct skr_rwqe *wqe, bool *
 {
 	int ret = -EINVAL;
 
+	lockdep_assert_held(&srq->lock);
 	*taken = false;
 	if (srq->broken)
 		return ret;

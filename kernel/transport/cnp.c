@@ -86,12 +86,41 @@ static bool skr_cnp_wanted(const struct skr_qp *qp, const struct skr_pkt *pkt)
 	return !(pkt->flags & SKR_IS_RESPONSE) || pkt->flags & SKR_IS_READ;
 }
 
+void skr_cnp_answer(struct skr_qp *qp, const struct skr_pkt *pkt)
+{
+	lockdep_assert_held(&qp->lock);
+	if (skr_cnp_wanted(qp, pkt) && qp->flow.cc.ops->marks && skr_cnp_take_turn(qp))
+		skr_cnp_send(qp);
+}
+
 void skr_cnp_look(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
 	lockdep_assert_held(&qp->lock);
 	if (skr_rx_cb(skb)->ecn != INET_ECN_CE)
 		return;
 	skr_qp_count_add(qp, SKR_CNT_NP_ECN_MARKED, skr_rx_left(skb));
-	if (skr_cnp_wanted(qp, pkt) && qp->flow.cc.ops->marks && skr_cnp_take_turn(qp))
-		skr_cnp_send(qp);
+	if (!skr_rx_cb(skb)->noticed)
+		skr_cnp_answer(qp, pkt);
+}
+
+struct sk_buff *skr_cnp_unnoticed(struct sk_buff_head *queue)
+{
+	struct sk_buff *skb, *marked = NULL;
+	int budget = SKR_STEP_BUDGET;
+	unsigned long flags;
+
+	if (skb_queue_empty_lockless(queue))
+		return NULL;
+	spin_lock_irqsave(&queue->lock, flags);
+	skb_queue_reverse_walk(queue, skb) {
+		struct skr_rx_cb *cb = skr_rx_cb(skb);
+
+		if (cb->noticed || !budget--)
+			break;
+		cb->noticed = true;
+		if (!marked && cb->ecn == INET_ECN_CE)
+			marked = skb;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return marked;
 }

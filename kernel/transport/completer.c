@@ -3,7 +3,7 @@
  * The completer: takes ACKs, NAKs, READ responses and atomic ACKs, and
  * completes send requests in order (IBTA 9.7.5, 9.9.2).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 
 #include "../net/rocev2.h"
@@ -215,16 +215,18 @@ static bool skr_comp_response(struct skr_qp *qp, struct sk_buff *skb, const stru
 	bool atomic = pkt->flags & SKR_IS_ATOMIC;
 	u16 wanted = atomic ? SKR_SOP_ATOMIC : SKR_SOP_ANSWERED & ~SKR_SOP_ATOMIC;
 	struct skr_swqe *wqe;
+	s32 ahead;
 
 	/* a response acknowledges the SENDs and WRITEs before it */
 	skr_comp_ack(qp, pkt->psn);
 	if (qp->state == IB_QPS_ERR)
 		return true;
 	wqe = skr_comp_oldest(qp);
-	if (!wqe || skr_psn_diff(pkt->psn, qp->req.una_psn) < 0)
+	ahead = skr_psn_diff(pkt->psn, qp->req.una_psn);
+	if (!wqe || ahead < 0)
 		return true;
-	if (pkt->psn != qp->req.una_psn) {
-		skr_reorder_hold(&qp->early_rsp, skb);
+	if (ahead) {
+		skr_reorder_hold(&qp->early_rsp, skb, ahead);
 		return false;
 	}
 	if (!(wqe->op->flags & wanted))

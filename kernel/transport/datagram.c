@@ -3,6 +3,7 @@
  * Datagrams: UD QPs and QP 1 (IBTA 9.8.3, 10.2.5, A17.4.5.2). Each message is
  * one packet, and nothing is ever answered.
  */
+#include "engine.h"
 #include "send.h"
 #include "unreliable.h"
 

@@ -3,6 +3,10 @@
  * A QP as a flow: the rate at which it sends. One rate is for all that a QP
  * sends with data in it, requests and READ responses, as adapters have it:
  * nothing in a CNP says which of them met congestion.
+ *
+ * What the user allows bounds it, too: the rate limit of the QP, and the static rate
+ * of its address vector. Datagrams have no congestion control, but a QP's limit, and
+ * after each one a pause if its address handle has a static rate.
  */
 #ifndef SKR_TRANSPORT_FLOW_H
 #define SKR_TRANSPORT_FLOW_H
@@ -13,13 +17,17 @@
 #include "../cc/cc.h"
 
 struct sk_buff;
+struct sk_buff_head;
+struct skr_av;
 struct skr_pkt;
 struct skr_qp;
 
 /**
  * struct skr_flow - pacing of a QP
  * @cc: its congestion control
- * @debt: bytes sent ahead of the rate
+ * @port: bytes per second of the port: what has this rate is not paced
+ * @allowed: bytes per second that the user allows; 0: no limit
+ * @debt: bytes sent ahead of the rate; negative: what a late timer cost
  * @as_of: nanoseconds, when @debt was true
  * @cnp_sent: nanoseconds, the last CNP that this QP sent
  * @owed: sending waits until the debt is paid
@@ -27,7 +35,9 @@ struct skr_qp;
  */
 struct skr_flow {
 	struct skr_cc	cc;
-	u64		debt;
+	u64		port;
+	u64		allowed;
+	s64		debt;
 	u64		as_of;
 	u64		cnp_sent;
 	bool		owed;
@@ -35,7 +45,7 @@ struct skr_flow {
 };
 
 /**
- * skr_flow_start() - begin at the port's speed
+ * skr_flow_start() - begin as fast as the port and the user allow
  * @qp: QP, locked, with its address
  *
  * Context: process, @qp->lock held.
@@ -54,14 +64,24 @@ void skr_flow_start(struct skr_qp *qp);
 bool skr_flow_blocked(struct skr_qp *qp, u32 waiting);
 
 /**
+ * skr_flow_limit() - the user sets a rate limit
+ * @qp: QP, locked
+ * @kbps: kb/s; 0: none
+ *
+ * Context: process, @qp->lock held.
+ */
+void skr_flow_limit(struct skr_qp *qp, u32 kbps);
+
+/**
  * skr_flow_sent() - packets were sent
  * @qp: QP, locked
+ * @av: where to
  * @packets: how many
  * @bytes: of all of them, from the BTH to the ICRC
  *
  * Context: BH, @qp->lock held.
  */
-void skr_flow_sent(struct skr_qp *qp, u32 packets, u32 bytes);
+void skr_flow_sent(struct skr_qp *qp, const struct skr_av *av, u32 packets, u32 bytes);
 
 /**
  * skr_flow_cnp() - a CNP came from the peer
@@ -74,7 +94,29 @@ void skr_flow_cnp(struct skr_qp *qp);
 /* cnp.c */
 
 /**
- * skr_cnp_look() - answer a packet that met congestion
+ * skr_cnp_answer() - a CNP for a packet that met congestion, if it is time for one
+ * @qp: QP, locked
+ * @pkt: facts of the packet
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_cnp_answer(struct skr_qp *qp, const struct skr_pkt *pkt);
+
+/**
+ * skr_cnp_unnoticed() - of packets that wait, the newest that met congestion
+ * @queue: of a QP, locked
+ *
+ * All that came since the last call, within bounds, need no answer afterwards: one is
+ * enough. What was not looked at is answered when its turn comes.
+ *
+ * Context: BH, the QP's lock held.
+ * Return: the packet, still in the queue, where it stays while the lock is held; or
+ *	NULL.
+ */
+struct sk_buff *skr_cnp_unnoticed(struct sk_buff_head *queue);
+
+/**
+ * skr_cnp_look() - count a packet that met congestion, and answer it
  * @qp: QP, locked
  * @skb: the packet, or super-packet at its first packet
  * @pkt: facts of that packet

@@ -4,7 +4,7 @@
  * packets, posts and timers, after which rings, CQs and PD may go; the struct
  * itself stays until the last packet has left the local stack.
  */
-#include "qp.h"
+#include "engine.h"
 
 #include <linux/module.h>
 #include <linux/random.h>
@@ -103,11 +103,13 @@ struct skr_qp *skr_qp_alloc(struct skr_dev *dev, struct ib_qp *ibqp)
 	spin_lock_init(&qp->sq.post_lock);
 	skb_queue_head_init(&qp->rx_req);
 	skb_queue_head_init(&qp->rx_rsp);
+	skb_queue_head_init(&qp->rx_cnp);
 	skr_reorder_init(&qp->early_req);
 	skr_reorder_init(&qp->early_rsp);
 	INIT_WORK(&qp->work, skr_qp_work);
 	INIT_WORK(&qp->bh_work, skr_qp_bh_work);
 	INIT_WORK(&qp->event_work, skr_qp_event_work);
+	INIT_LIST_HEAD(&qp->poll.node);
 	skr_timer_init(qp);
 	skr_fault_init(qp);
 	qp->dev = dev;
@@ -242,10 +244,12 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	spin_unlock_bh(&qp->lock);
 
 	/* who takes the lock from now on sees a QP without ib_qp: nothing to do */
+	skr_poll_forget(qp);
 	skr_timer_stop(qp);
 	cancel_work_sync(&qp->event_work);
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	skb_queue_purge(&qp->rx_cnp);
 	kfree_skb(qp->cur_req);
 	kfree_skb(qp->cur_rsp);
 	skr_reorder_purge(&qp->early_req);
@@ -259,6 +263,7 @@ static void skr_qp_free(struct rcu_head *rcu)
 	/* packets that were about to be queued when the QP was shut down */
 	__skb_queue_purge(&qp->rx_req);
 	__skb_queue_purge(&qp->rx_rsp);
+	__skb_queue_purge(&qp->rx_cnp);
 	if (qp->pins_module)
 		module_put(THIS_MODULE);
 	kfree(qp);
@@ -290,6 +295,7 @@ struct skr_qp *skr_qp_hold(struct ib_qp *ibqp)
 
 struct skr_qp *skr_qp_find(struct skr_dev *dev, u32 qpn)
 {
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "a QP without RCU");
 	if (qpn == SKR_QPN_GSI)
 		return dev ? rcu_dereference(dev->gsi) : NULL;
 	return xa_load(&skr_qps, qpn);

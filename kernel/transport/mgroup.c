@@ -82,6 +82,7 @@ static struct skr_group *skr_group_get(struct skr_dev *dev, const struct in6_add
 	struct skr_group *group;
 	int err;
 
+	lockdep_assert_held(&groups->lock);
 	group = rhashtable_lookup_fast(&groups->table, gid, skr_group_params);
 	if (group)
 		return group;
@@ -111,6 +112,7 @@ err_free:
 /* Let a group without members go. */
 static void skr_group_put(struct skr_dev *dev, struct skr_group *group)
 {
+	lockdep_assert_held(&dev->groups->lock);
 	if (group->count)
 		return;
 	rhashtable_remove_fast(&dev->groups->table, &group->node, skr_group_params);

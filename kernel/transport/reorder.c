@@ -15,15 +15,14 @@ void skr_reorder_purge(struct skr_reorder *reorder)
 	reorder->arrived = 0;
 }
 
-void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb)
+void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, s32 ahead)
 {
 	u32 psn = skr_rx_cb(skb)->psn;
 	struct sk_buff *at;
-	s32 ahead;
 
 	if (!reorder->arrived++)
 		reorder->since = ktime_get();
-	if (skb_queue_len(&reorder->held) >= SKR_REORDER_MAX)
+	if (ahead > SKR_REORDER_SPAN || skb_queue_len(&reorder->held) >= SKR_REORDER_MAX)
 		return;
 	/* most come in order among themselves: look from the end */
 	skb_queue_reverse_walk(&reorder->held, at) {

@@ -11,6 +11,11 @@
 
 /* Packets that a direction of a QP keeps at most */
 #define SKR_REORDER_MAX		64
+/*
+ * Nor one that is further ahead, in PSNs: what is kept is executed when its turn comes,
+ * and who sends in another's name should have to guess better than one in two.
+ */
+#define SKR_REORDER_SPAN	1024
 /* A gap is a loss when so many packets have come that are not the missing one ... */
 #define SKR_REORDER_PACKETS	16
 /* ... or when one has, so long ago */
@@ -51,13 +56,14 @@ void skr_reorder_purge(struct skr_reorder *reorder);
  * skr_reorder_hold() - keep an early packet
  * @reorder: list
  * @skb: received packet; a reference is taken if it is kept
+ * @ahead: PSNs between it and the one that is expected
  *
- * A packet of a PSN that is held already, and one that finds the list full, is
- * not kept: it is as good as lost.
+ * A packet of a PSN that is held already, one that is too far ahead, and one that
+ * finds the list full, is not kept: it is as good as lost.
  *
  * Context: any, the owner's lock held.
  */
-void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb);
+void skr_reorder_hold(struct skr_reorder *reorder, struct sk_buff *skb, s32 ahead);
 
 /**
  * skr_reorder_next() - the packet whose turn it is

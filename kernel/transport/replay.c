@@ -4,7 +4,7 @@
  * an atomic is answered from what was saved, a FLUSH or ATOMIC WRITE with that it
  * was done (IBTA 9.7.5.1.2 to 9.7.5.1.5, annex A19).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 
 #include "../wire/aeth.h"

@@ -3,7 +3,7 @@
  * The requester: cuts send requests into packets, as far as the window, the
  * peer's resources and the local stack allow (IBTA 9.7.3).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 #include "unreliable.h"
 
@@ -451,6 +451,8 @@ static bool skr_req_collect(struct skr_qp *qp, struct skr_batch *out, int budget
 			continue;
 		if (qp->state == IB_QPS_ERR)
 			return false;
+		if (skr_poll_drained(qp))
+			return false;
 		if (!skr_ring_want_kick(&sq->ring, sq->taken)) {
 			sq->idle = true;
 			return false;
@@ -475,6 +477,7 @@ bool skr_requester(struct skr_qp *qp, int budget)
 	if (sq->idle) {
 		sq->idle = false;
 		skr_ring_no_kick(&sq->ring);
+		skr_poll_kicked(qp);
 	}
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	psn = qp->req.psn;

@@ -3,7 +3,7 @@
  * The responder: executes requests in PSN order and answers them
  * (IBTA 9.7.4, 9.7.5.1).
  */
-#include "qp.h"
+#include "engine.h"
 #include "send.h"
 
 #include "../mem/bind.h"
@@ -455,7 +455,7 @@ bool skr_responder(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt 
 		skr_qp_count(qp, SKR_CNT_OUT_OF_SEQUENCE);
 		/* after an RNR NAK what follows is dropped (9.7.5.2.8) */
 		if (!resp->rnr_sent)
-			skr_reorder_hold(&qp->early_req, skb);
+			skr_reorder_hold(&qp->early_req, skb, ahead);
 		return false;
 	}
 

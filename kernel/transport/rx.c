@@ -20,8 +20,7 @@ static bool skr_rx_pkey_ok(u16 pkey)
 	return (pkey & ~SKR_PKEY_MEMBER) == (SKR_PKEY_FULL & ~SKR_PKEY_MEMBER);
 }
 
-/* What does not need the QP's lock; all of it drops in silence. */
-static enum skr_drop skr_rx_check_qp(const struct skr_qp *qp, const struct skr_pkt *pkt)
+enum skr_drop skr_rx_fits(const struct skr_qp *qp, const struct skr_pkt *pkt)
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
 
@@ -52,7 +51,7 @@ static enum skr_drop skr_rx_check_unicast(struct sk_buff *skb, const struct skr_
 	if (!found || !net_eq(found->dev->net, dev_net(skb->dev)))
 		return SKR_DROP_QPN;
 	cb->dev = found->dev;
-	drop = skr_rx_check_qp(found, pkt);
+	drop = skr_rx_fits(found, pkt);
 	if (drop)
 		return drop;
 	if (found->trans == SKR_TRANS_UD && !skr_rocev1_is_ours(found->dev, skb))
@@ -117,11 +116,11 @@ static struct sk_buff *skr_rx_piece(struct sk_buff *skb, u32 from, u32 to)
 	return piece;
 }
 
-/* A CNP does not wait behind requests: they may wait for what it slows down. */
-static struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt)
+struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt)
 {
-	return pkt->flags & SKR_IS_RESPONSE || pkt->opcode == SKR_OPCODE_CNP ? &qp->rx_rsp :
-									      &qp->rx_req;
+	if (pkt->opcode == SKR_OPCODE_CNP)
+		return &qp->rx_cnp;
+	return pkt->flags & SKR_IS_RESPONSE ? &qp->rx_rsp : &qp->rx_req;
 }
 
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,
@@ -177,7 +176,7 @@ static void skr_rx_run_end(struct sk_buff *skb, struct skr_rx_run *run, u32 to)
 /* One member's copy; a member that cannot take it does not hurt the others. */
 static void skr_rx_copy(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	enum skr_drop drop = skr_rx_check_qp(qp, pkt);
+	enum skr_drop drop = skr_rx_fits(qp, pkt);
 
 	skr_rx_cb(skb)->dev = qp->dev;
 	if (!drop) {

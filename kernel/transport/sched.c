@@ -13,7 +13,7 @@
  *	barrier				barrier
  *	trylock fails: done		test PENDING: start over
  */
-#include "qp.h"
+#include "engine.h"
 #include "unreliable.h"
 
 #include "../net/rocev2.h"
@@ -41,12 +41,26 @@ void skr_sched_exit(void)
 	destroy_workqueue(skr_wq);
 }
 
+/*
+ * Let a work item of a QP have a reference of its own. Who found the QP under RCU has
+ * none: it may have been destroyed since, and then there is nothing to do. Return:
+ * false if it was, or if the item is queued already.
+ */
+static bool skr_qp_queue(struct skr_qp *qp, struct workqueue_struct *wq,
+			 struct work_struct *work)
+{
+	if (!kref_get_unless_zero(&qp->ref))
+		return false;
+	if (queue_work(wq, work))
+		return true;
+	skr_qp_put(qp);
+	return false;
+}
+
 void skr_qp_run_later(struct skr_qp *qp)
 {
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	kref_get(&qp->ref);
-	if (!queue_work(skr_wq, &qp->work))
-		skr_qp_put(qp);
+	skr_qp_queue(qp, skr_wq, &qp->work);
 }
 
 /* Is more about to come? If it was not lately, then only now and then look again. */
@@ -65,19 +79,16 @@ static bool skr_soon_pays(u8 *lone)
 
 void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
 {
+	u8 n;
+
 	if (!skr_soon_pays(lone)) {
 		skr_qp_run(qp);
 		return;
 	}
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	kref_get(&qp->ref);
-	if (queue_work(skr_bh_wq, &qp->bh_work)) {
-		WRITE_ONCE(*lone, READ_ONCE(*lone) + 1);
-	} else {
-		/* not the first one: a batch */
-		WRITE_ONCE(*lone, 0);
-		skr_qp_put(qp);
-	}
+	/* not the first one: a batch */
+	n = skr_qp_queue(qp, skr_bh_wq, &qp->bh_work) ? READ_ONCE(*lone) + 1 : 0;
+	WRITE_ONCE(*lone, n);
 }
 
 void skr_qp_bh_work(struct work_struct *work)
@@ -136,21 +147,32 @@ static void skr_rx_refused(struct skr_qp *qp, struct sk_buff *skb, const struct 
 }
 
 /*
- * The skb whose packets are next: what came too early and is in turn now, or the
- * next one from the door. All packets of one are of one kind, from one address.
+ * Read the headers of the packet at hand, again. It waited, and they may lie in pages
+ * that a process of this host changes meanwhile (splice(), packet rings): the facts that
+ * are used are those of this reading, and must hold what the door and the queue promised.
  */
-static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
-				   struct skr_reorder *early, u32 expected)
+static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct skr_pkt *pkt,
+				  const struct sk_buff_head *queue)
 {
-	struct sk_buff *skb = skr_reorder_next(early, expected);
+	enum skr_drop drop = skr_rx_parse(skb, pkt);
+
+	if (drop)
+		return drop;
+	if (skr_rx_queue_for(qp, pkt) != queue)
+		return SKR_DROP_TYPE;
+	return skr_rx_fits(qp, pkt);
+}
+
+/* The next skb from the door that may be taken */
+static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb;
 	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	if (skb)
-		return skb;
 	while ((skb = skb_dequeue(queue))) {
-		drop = skr_rx_parse(skb, &pkt);
-		if (!WARN_ON_ONCE(drop))
+		drop = skr_rx_again(qp, skb, &pkt, queue);
+		if (!drop)
 			drop = skr_rx_admit(qp, skb, &pkt);
 		if (!drop) {
 			skr_rx_taken(qp, skb, &pkt);
@@ -159,6 +181,29 @@ static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue
 		skr_rx_refused(qp, skb, &pkt, drop);
 	}
 	return NULL;
+}
+
+/*
+ * The skb whose packets are next: what came too early and is in turn now, or the
+ * next one from the door. All packets of one are of one kind, from one address.
+ */
+static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
+				   struct skr_reorder *early, u32 expected)
+{
+	return skr_reorder_next(early, expected) ?: skr_rx_take_new(qp, queue);
+}
+
+/*
+ * What has to wait is asked for marks when its turn comes, but who sent it is to be
+ * told now: an answer to the newest one.
+ */
+static void skr_rx_notice(struct skr_qp *qp, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb = skr_cnp_unnoticed(queue);
+	struct skr_pkt pkt;
+
+	if (skb && !skr_rx_again(qp, skb, &pkt, queue) && !skr_rx_admit(qp, skb, &pkt))
+		skr_cnp_answer(qp, &pkt);
 }
 
 static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)
@@ -185,16 +230,18 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
-/*
- * The packet at hand. It was parsed at the door; it waited, and its facts are read
- * again. Return: false if it came too early: it was kept, with all that follow.
- */
-static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
+/* Return: false if it came too early: it was kept, with all that follow. */
+static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_buff_head *queue)
 {
+	enum skr_drop drop;
 	struct skr_pkt pkt;
 
-	if (WARN_ON_ONCE(skr_rx_parse(skb, &pkt)))
+	drop = skr_rx_again(qp, skb, &pkt, queue);
+	if (drop) {
+		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
+		trace_skr_rx_drop(qp->dev, &pkt, drop);
 		return true;
+	}
 	trace_skr_rx(qp->dev, &pkt);
 	skr_rx_cb(skb)->psn = pkt.psn;
 	return skr_rx_execute(qp, skb, &pkt);
@@ -204,17 +251,35 @@ static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb)
  * One packet of the skb in work, which ends with its last packet or with the QP. One
  * that misses a page stays the packet at hand.
  */
-static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur)
+static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur,
+			const struct sk_buff_head *queue)
 {
 	struct sk_buff *skb = *cur;
 
 	/* an error frees what is in work: not this one */
 	*cur = NULL;
-	if (skr_rx_one(qp, skb) && qp->state != IB_QPS_ERR &&
+	if (skr_rx_one(qp, skb, queue) && qp->state != IB_QPS_ERR &&
 	    (skr_qp_missed(qp) || skr_rx_next(skb)))
 		*cur = skb;
 	else
 		consume_skb(skb);
+}
+
+static bool skr_step_cnps(struct skr_qp *qp)
+{
+	int budget = SKR_STEP_BUDGET;
+	struct sk_buff *skb;
+
+	while (budget--) {
+		skb = skr_rx_take_new(qp, &qp->rx_cnp);
+		if (!skb)
+			return false;
+		do {
+			skr_rx_one(qp, skb, &qp->rx_cnp);
+		} while (skr_rx_next(skb));
+		consume_skb(skb);
+	}
+	return true;
 }
 
 static bool skr_step_responses(struct skr_qp *qp)
@@ -229,7 +294,7 @@ static bool skr_step_responses(struct skr_qp *qp)
 			skr_completer_gap(qp);
 			return false;
 		}
-		skr_rx_step(qp, &qp->cur_rsp);
+		skr_rx_step(qp, &qp->cur_rsp, &qp->rx_rsp);
 		if (qp->state == IB_QPS_ERR || skr_qp_missed(qp))
 			return false;
 	}
@@ -267,7 +332,7 @@ static bool skr_step_requests(struct skr_qp *qp)
 			more = false;
 			break;
 		}
-		skr_rx_step(qp, &qp->cur_req);
+		skr_rx_step(qp, &qp->cur_req, &qp->rx_req);
 		if (qp->state == IB_QPS_ERR)
 			return false;
 		if (skr_qp_missed(qp)) {
@@ -295,14 +360,19 @@ static bool skr_step(struct skr_qp *qp)
 
 	idx = srcu_read_lock(&qp->dev->mr_srcu);
 	if (qp->state != IB_QPS_ERR) {
+		more = skr_step_cnps(qp);
 		skr_fault_begin(qp, SKR_FAULT_RESPONSES);
-		more = skr_step_responses(qp);
+		more |= skr_step_responses(qp);
 		skr_fault_end(qp);
 	}
 	if (qp->state != IB_QPS_ERR) {
 		skr_fault_begin(qp, SKR_FAULT_REQUESTS);
 		more |= skr_step_requests(qp);
 		skr_fault_end(qp);
+	}
+	if (qp->state != IB_QPS_ERR && !more) {
+		skr_rx_notice(qp, &qp->rx_rsp);
+		skr_rx_notice(qp, &qp->rx_req);
 	}
 	if (test_and_clear_bit(SKR_QP_TIMER_ACK, &qp->run_flags) && qp->state != IB_QPS_ERR)
 		skr_completer_timeout(qp);

@@ -106,7 +106,7 @@ int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
 	qp->tx_cpu = smp_processor_id();
 	if (skr_batch_flush(out) == SKR_TX_CONGESTED)
 		return -EAGAIN;
-	skr_flow_sent(qp, out->packets, out->bytes);
+	skr_flow_sent(qp, out->av, out->packets, out->bytes);
 	return 0;
 }
 

@@ -110,6 +110,7 @@ static void skr_qp_forget_packets(struct skr_qp *qp)
 {
 	skb_queue_purge(&qp->rx_req);
 	skb_queue_purge(&qp->rx_rsp);
+	skb_queue_purge(&qp->rx_cnp);
 	kfree_skb(qp->cur_req);
 	kfree_skb(qp->cur_rsp);
 	qp->cur_req = NULL;
@@ -190,6 +191,7 @@ void skr_qp_reset(struct skr_qp *qp)
 	/* what is posted is forgotten without a completion (IBTA 10.3.1) */
 	if (skr_qp_sends(qp))
 		skr_qp_reset_sq(&qp->sq);
+	qp->flow.allowed = 0;
 	qp->recv.busy = false;
 	qp->recv.srq = NULL;
 	qp->last_wqe = false;

@@ -4,7 +4,7 @@
  * ask for, and those of its rate. All only wake the QP; the decision is made under its
  * lock, by the clock.
  */
-#include "qp.h"
+#include "engine.h"
 
 #include "../wire/aeth.h"
 

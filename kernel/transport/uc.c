@@ -5,6 +5,7 @@
  * Packets that overtake others are held for a moment here as on RC, or a path
  * that reorders would lose messages that were not lost.
  */
+#include "engine.h"
 #include "unreliable.h"
 
 #include "../wire/psn.h"
@@ -69,16 +70,16 @@ bool skr_uc_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt
 	s32 ahead = skr_psn_diff(pkt->psn, resp->epsn);
 
 	lockdep_assert_held(&qp->lock);
-	if (ahead > 0) {
-		skr_qp_count(qp, SKR_CNT_OUT_OF_SEQUENCE);
-		skr_reorder_hold(&qp->early_req, skb);
+	if (ahead)
+		skr_qp_count(qp, ahead > 0 ? SKR_CNT_OUT_OF_SEQUENCE : SKR_CNT_DUPLICATE_REQUEST);
+	if (ahead > 0 && ahead <= SKR_REORDER_SPAN) {
+		skr_reorder_hold(&qp->early_req, skb, ahead);
 		return false;
 	}
-	if (ahead < 0) {
-		skr_qp_count(qp, SKR_CNT_DUPLICATE_REQUEST);
-		if (ahead >= -SKR_REORDER_MAX)
-			return true;	/* late, or a copy */
-		/* a sender that began anew */
+	if (ahead < 0 && ahead >= -SKR_REORDER_MAX)
+		return true;	/* late, or a copy */
+	if (ahead) {
+		/* a sender that began anew, or of whom nothing has come for long */
 		skr_reorder_purge(&qp->early_req);
 		skr_uc_abandon(qp);
 	}

@@ -39,6 +39,7 @@ static int skr_write_send(const struct skr_sq *sq, struct skerry_send_wqe *wqe,
 {
 	u16 flags = skr_send_op(wr->opcode)->flags;
 
+	lockdep_assert_held(&sq->post_lock);
 	if (!(flags & sq->limits.transport) || wr->num_sge > sq->limits.max_sge)
 		return -EINVAL;
 	/* the kernel's own requests have no members for these */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "../transport/qp.h"
 
+#include <linux/math64.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
@@ -240,6 +241,7 @@ int skr_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->min_rnr_timer = qp->attr.min_rnr_timer;
 	attr->port_num = SKR_PORT;
 	attr->timeout = qp->attr.timeout;
+	attr->rate_limit = div_u64(qp->flow.allowed, SKR_CC_KBPS);
 	attr->retry_cnt = qp->attr.retry_cnt;
 	attr->rnr_retry = qp->attr.rnr_retry;
 	skr_qp_unlock(qp);

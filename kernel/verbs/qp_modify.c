@@ -13,8 +13,10 @@
 
 static int skr_modify_check(struct skr_dev *dev, const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & (IB_QP_ALT_PATH | IB_QP_RATE_LIMIT))
+	if (mask & IB_QP_ALT_PATH)
 		return -EOPNOTSUPP;
+	if (mask & IB_QP_RATE_LIMIT && attr->rate_limit && attr->rate_limit < SKR_RATE_LIMIT_MIN)
+		return -EINVAL;
 	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EINVAL;
 	if (mask & IB_QP_PORT && attr->port_num != SKR_PORT)
@@ -137,7 +139,9 @@ static int skr_modify_locked(struct skr_qp *qp, struct ib_qp_attr *attr, int mas
 	enum ib_qp_state cur = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
 
-	if (cur != qp->state || !ib_modify_qp_is_ok(cur, next, qp->ibqp->qp_type, mask))
+	/* a rate limit goes with any transition; not all kernels' tables have it */
+	if (cur != qp->state ||
+	    !ib_modify_qp_is_ok(cur, next, qp->ibqp->qp_type, mask & ~IB_QP_RATE_LIMIT))
 		return -EINVAL;
 
 	skr_modify_attr(qp, attr, mask);
@@ -146,8 +150,11 @@ static int skr_modify_locked(struct skr_qp *qp, struct ib_qp_attr *attr, int mas
 		qp->av = *av;
 		qp->attr.ah = attr->ah_attr;
 		qp->attr.ah.grh.sgid_attr = NULL;	/* the core keeps it */
-		skr_flow_start(qp);
 	}
+	if (mask & IB_QP_RATE_LIMIT)
+		skr_flow_limit(qp, attr->rate_limit);
+	if (mask & IB_QP_AV || (qp->trans == SKR_TRANS_UD && next == IB_QPS_RTR))
+		skr_flow_start(qp);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
 		swap(qp->resp.saved, *saved);

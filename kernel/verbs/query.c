@@ -28,10 +28,24 @@ static const struct ib_odp_caps skr_odp_caps = {
 	},
 };
 
+/* What the provider tells of rate limits */
+static int skr_query_pacing(struct skr_dev *dev, struct ib_udata *udata)
+{
+	u64 most = mul_u32_u32(READ_ONCE(dev->cc.mbps), 1000);
+	struct skerry_query_device_resp resp = {
+		.rate_limit_min = SKR_RATE_LIMIT_MIN,
+		.rate_limit_max = min(most, (u64)U32_MAX),
+		.rate_limit_qpts = BIT(IB_QPT_RC) | BIT(IB_QPT_UC) | BIT(IB_QPT_UD) |
+				   BIT(IB_QPT_XRC_INI) | BIT(IB_QPT_XRC_TGT),
+	};
+
+	return ib_copy_to_udata(udata, &resp, min(udata->outlen, sizeof(resp)));
+}
+
 int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		     struct ib_udata *udata)
 {
-	if (udata && (udata->inlen || udata->outlen))
+	if (udata && udata->inlen)
 		return -EINVAL;
 
 	*attr = (struct ib_device_attr) {
@@ -79,7 +93,7 @@ int skr_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	};
 	if (IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
 		attr->odp_caps = skr_odp_caps;
-	return 0;
+	return udata && udata->outlen ? skr_query_pacing(skr_dev(ibdev), udata) : 0;
 }
 
 /* A netdev that knows of no speed has the least there is, and nothing is logged. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <util/util.h>
+
 #include "skerry.h"
 
 static int skerry_query_device_ex(struct ibv_context *ibctx,
@@ -14,17 +16,24 @@ static int skerry_query_device_ex(struct ibv_context *ibctx,
 				  struct ibv_device_attr_ex *attr,
 				  size_t attr_size)
 {
-	struct ib_uverbs_ex_query_device_resp resp;
+	struct uskerry_query_device_ex_resp resp = {};
 	size_t resp_size = sizeof(resp);
 	uint64_t fw_ver;
 	int ret;
 
-	ret = ibv_cmd_query_device_any(ibctx, input, attr, attr_size, &resp,
-				       &resp_size);
+	ret = ibv_cmd_query_device_any(ibctx, input, attr, attr_size,
+				       &resp.ibv_resp, &resp_size);
 	if (ret)
 		return ret;
 
-	fw_ver = resp.base.fw_ver;
+	if (attr_size >= offsetofend(struct ibv_device_attr_ex,
+				     packet_pacing_caps)) {
+		attr->packet_pacing_caps.qp_rate_limit_min = resp.rate_limit_min;
+		attr->packet_pacing_caps.qp_rate_limit_max = resp.rate_limit_max;
+		attr->packet_pacing_caps.supported_qpts = resp.rate_limit_qpts;
+	}
+
+	fw_ver = resp.ibv_resp.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(fw_ver >> 32) & 0xffff,
 		 (unsigned int)(fw_ver >> 16) & 0xffff,
@@ -108,6 +117,7 @@ static const struct verbs_context_ops skerry_ctx_ops = {
 	.import_pd = skerry_import_pd,
 	.modify_cq = skerry_modify_cq,
 	.modify_qp = skerry_modify_qp,
+	.modify_qp_rate_limit = skerry_modify_qp_rate_limit,
 	.modify_srq = skerry_modify_srq,
 	.open_qp = skerry_open_qp,
 	.open_xrcd = skerry_open_xrcd,

@@ -21,6 +21,8 @@
 
 DECLARE_DRV_CMD(uskerry_get_context, IB_USER_VERBS_CMD_GET_CONTEXT,
 		empty, skerry_alloc_ucontext_resp);
+DECLARE_DRV_CMD(uskerry_query_device_ex, IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
+		empty, skerry_query_device_resp);
 DECLARE_DRV_CMD(uskerry_create_ah, IB_USER_VERBS_CMD_CREATE_AH,
 		empty, skerry_create_ah_resp);
 DECLARE_DRV_CMD(uskerry_create_cq, IB_USER_VERBS_CMD_CREATE_CQ,
@@ -285,6 +287,8 @@ int skerry_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask, struct ibv_qp_init_attr *init_attr);
 int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		     int attr_mask);
+int skerry_modify_qp_rate_limit(struct ibv_qp *ibqp,
+				struct ibv_qp_rate_limit_attr *attr);
 int skerry_destroy_qp(struct ibv_qp *ibqp);
 
 /* cq_admin.c */

@@ -380,14 +380,28 @@ static void restart_wq(struct skerry_wq *wq)
 	skerry_unlock(&wq->lock);
 }
 
+/* The command that there always was knows no rate limit */
+static int modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+		     int attr_mask)
+{
+	struct ib_uverbs_ex_modify_qp_resp resp = {};
+	struct ibv_modify_qp_ex cmd_ex = {};
+	struct ibv_modify_qp cmd = {};
+
+	if (attr_mask & IBV_QP_RATE_LIMIT)
+		return ibv_cmd_modify_qp_ex(ibqp, attr, attr_mask, &cmd_ex,
+					    sizeof(cmd_ex), &resp,
+					    sizeof(resp));
+	return ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+}
+
 int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		     int attr_mask)
 {
 	struct skerry_qp *qp = to_sqp(ibqp);
-	struct ibv_modify_qp cmd = {};
 	int ret;
 
-	ret = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	ret = modify_qp(ibqp, attr, attr_mask);
 	if (ret)
 		return ret;
 
@@ -405,6 +419,18 @@ int skerry_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 	}
 
 	return 0;
+}
+
+/* Bursts are the device's own affair: a size for them cannot be asked for */
+int skerry_modify_qp_rate_limit(struct ibv_qp *ibqp,
+				struct ibv_qp_rate_limit_attr *attr)
+{
+	struct ibv_qp_attr qp_attr = { .rate_limit = attr->rate_limit };
+
+	if (attr->comp_mask || attr->max_burst_sz || attr->typical_pkt_sz)
+		return EINVAL;
+
+	return modify_qp(ibqp, &qp_attr, IBV_QP_RATE_LIMIT);
 }
 
 int skerry_destroy_qp(struct ibv_qp *ibqp)

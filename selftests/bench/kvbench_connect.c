@@ -97,6 +97,31 @@ static int kvb_iw_create(struct kvb_end *end)
 	return err;
 }
 
+/* The connection does not come about, if @err. kvb_end_close() destroys the id. */
+static int kvb_iw_failed(struct kvb_end *end, int err)
+{
+	if (err) {
+		end->error = err;
+		complete(&end->connected);
+	}
+	return 0;
+}
+
+/* What both ends hear alike: how it ended */
+static int kvb_iw_other(struct kvb_end *end, const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		complete(&end->connected);
+		return 0;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		return 0;
+	default:
+		return kvb_iw_failed(end, event->status ?: -ECONNABORTED);
+	}
+}
+
 /* the passive end: @context of the listener, then of the new id */
 static int kvb_iw_passive(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -105,28 +130,11 @@ static int kvb_iw_passive(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		.responder_resources = 16,
 		.initiator_depth = 16,
 	};
-	int err;
 
-	switch (event->event) {
-	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		end->cm_id = id;
-		err = kvb_iw_create(end) ?: rdma_accept(id, &param);
-		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		complete(&end->connected);
-		return 0;
-	case RDMA_CM_EVENT_DISCONNECTED:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		return 0;
-	default:
-		err = event->status ?: -ECONNABORTED;
-	}
-	if (err) {
-		end->error = err;
-		complete(&end->connected);
-	}
-	/* kvb_end_close() destroys the id */
-	return 0;
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return kvb_iw_other(end, event);
+	end->cm_id = id;
+	return kvb_iw_failed(end, kvb_iw_create(end) ?: rdma_accept(id, &param));
 }
 
 static int kvb_iw_active(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -138,29 +146,15 @@ static int kvb_iw_active(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		.retry_count = 7,
 		.rnr_retry_count = 7,
 	};
-	int err;
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		err = rdma_resolve_route(id, KVB_WAIT_MS);
-		break;
+		return kvb_iw_failed(end, rdma_resolve_route(id, KVB_WAIT_MS));
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		err = kvb_iw_create(end) ?: rdma_connect_locked(id, &param);
-		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		complete(&end->connected);
-		return 0;
-	case RDMA_CM_EVENT_DISCONNECTED:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		return 0;
+		return kvb_iw_failed(end, kvb_iw_create(end) ?: rdma_connect_locked(id, &param));
 	default:
-		err = event->status ?: -ECONNABORTED;
+		return kvb_iw_other(end, event);
 	}
-	if (err) {
-		end->error = err;
-		complete(&end->connected);
-	}
-	return 0;
 }
 
 static int kvb_iw_wait(struct kvb_end *end)

@@ -673,6 +673,8 @@ run_pair()
 	tail -n 15 "$TMP/client"
 	echo "server (status $status):"
 	tail -n 15 "$TMP/server"
+	note_counters "$NS_A" "$SK_A"
+	note_counters "$NS_B" "$SK_B"
 	return 1
 }
 
@@ -689,40 +691,41 @@ pingpong()
 	pingpong_over rc "$@"
 }
 
-# pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts
+# gids KIND - set _gid_a and _gid_b to the hosts' GID indices of that kind
+gids()
+{
+	_gid_a=$(gid_index "$NS_A" $SK_A "$1")
+	_gid_b=$(gid_index "$NS_B" $SK_B "$1")
+	if [ -z "$_gid_a" ] || [ -z "$_gid_b" ]; then
+		echo "no GID of kind $1"
+		return 1
+	fi
+}
+
+# pingpong_over rc|uc|ud KIND [ARGS...] - one of the ping-pongs between the hosts,
+# within PINGPONG_LIMIT seconds
 pingpong_over()
 {
-	local program=ibv_$1_pingpong kind=$2 a b _scaled
+	local program=ibv_$1_pingpong kind=$2 _gid_a _gid_b _scaled
 
 	shift 2
 	scale "$@"
-	set -- "${_scaled[@]}"
-	a=$(gid_index "$NS_A" $SK_A "$kind")
-	b=$(gid_index "$NS_B" $SK_B "$kind")
-	if [ -z "$a" ] || [ -z "$b" ]; then
-		echo "no GID of kind $kind"
-		return 1
-	fi
-	pair 60 18515 "$program" -d $SK_A -g "$a" -c "$@" -- \
-		"$program" -d $SK_B -g "$b" -c "$@" $IP4_A
+	gids "$kind" || return
+	pair "${PINGPONG_LIMIT:-60}" 18515 "$program" -d $SK_A -g "$_gid_a" -c "${_scaled[@]}" -- \
+		"$program" -d $SK_B -g "$_gid_b" -c "${_scaled[@]}" $IP4_A
 }
 
 # perftest PROGRAM KIND [ARGS...] - one of perftest's programs between the hosts
 perftest()
 {
-	local program=$1 kind=$2 a b _scaled
+	local program=$1 kind=$2 _gid_a _gid_b _scaled
 
 	shift 2
 	scale "$@"
-	set -- "${_scaled[@]}"
-	a=$(gid_index "$NS_A" $SK_A "$kind")
-	b=$(gid_index "$NS_B" $SK_B "$kind")
-	if [ -z "$a" ] || [ -z "$b" ]; then
-		echo "no GID of kind $kind"
-		return 1
-	fi
-	pair "${PERFTEST_LIMIT:-120}" 18515 "$program" -d $SK_A -x "$a" -F "$@" -- \
-		"$program" -d $SK_B -x "$b" -F "$@" $IP4_A
+	gids "$kind" || return
+	pair "${PERFTEST_LIMIT:-120}" 18515 \
+		"$program" -d $SK_A -x "$_gid_a" -F "${_scaled[@]}" -- \
+		"$program" -d $SK_B -x "$_gid_b" -F "${_scaled[@]}" $IP4_A
 }
 
 # traffic KIND [ARGS...] - our own traffic test; ARGS are the client's

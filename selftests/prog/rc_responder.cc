@@ -222,6 +222,31 @@ void read_response(Asker &a, uint32_t psn, uint32_t bytes, uint64_t key, uint64_
 	}
 }
 
+/*
+ * What overtook others waits for its turn, but not what is further ahead than anything
+ * overtakes: an off-path sender would hit with every other PSN.
+ */
+void far_future(Bench &b)
+{
+	constexpr uint32_t PACKETS = 512, READS = 3, FAR = P + READS * PACKETS;
+	Asker a(b);
+
+	a.recv(1);
+	a.send(RC_SEND_ONLY, FAR, data(100, 2), true);
+	a.expect_ack(0x60, P);
+	for (uint32_t i = 0; i < READS; i++) {
+		a.send(RC_READ_REQUEST, P + i * PACKETS, a.to_memory(0, PACKETS * MTU), true);
+		for (uint32_t n = 0; n < PACKETS; n++)
+			a.next();
+	}
+	/* its turn has come */
+	a.silence(50);
+	a.send(RC_SEND_ONLY, FAR, data(100, 1), true);
+	a.expect_ack(0, FAR);
+	a.received(1, 100, 1);
+	a.alive();
+}
+
 void reads(Bench &b)
 {
 	Asker a(b);
@@ -489,6 +514,7 @@ int main(int argc, char **argv)
 		  { "a WRITE doubled: acknowledged, not written", duplicate_write },
 		  { "a gap: one NAK, then on in order", gap },
 		  { "a PSN nearly half the range behind is a duplicate", far_past },
+		  { "a PSN far ahead is not kept until its turn comes", far_future },
 		  { "READs of every kind of size", reads },
 		  { "a READ doubled, whole and in part", duplicate_read },
 		  { "a NAK waits for the READ before it", read_then_error },

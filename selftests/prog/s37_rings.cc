@@ -21,6 +21,7 @@
 
 #include "lib/fail.hh"
 #include "lib/pair.hh"
+#include "lib/rings.hh"
 #include "lib/rng.hh"
 #include "lib/tap.hh"
 
@@ -28,34 +29,6 @@ using namespace st;
 
 namespace
 {
-
-struct Area {
-	uint8_t *start;
-	size_t bytes;
-};
-
-/* mappings of uverbs nodes that can be written, but for those known already */
-std::vector<Area> find_rings(const std::vector<Area> &known = {})
-{
-	std::vector<Area> areas;
-	char line[512], modes[8], path[256];
-	unsigned long from, to;
-	auto *f = std::fopen("/proc/self/maps", "r");
-
-	while (f && std::fgets(line, sizeof(line), f)) {
-		path[0] = 0;
-		if (std::sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &from, &to, modes, path) < 3)
-			continue;
-		auto *start = reinterpret_cast<uint8_t *>(from);
-		bool old = std::any_of(known.begin(), known.end(),
-				       [&](const Area &a) { return a.start == start; });
-		if (std::strstr(path, "uverbs") && modes[1] == 'w' && !old)
-			areas.push_back({ start, to - from });
-	}
-	if (f)
-		std::fclose(f);
-	return areas;
-}
 
 /* what an attacker writes: single bits, edge values, whole indices far away */
 void scribble(const std::vector<Area> &areas, Rng &rng)

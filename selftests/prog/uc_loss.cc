@@ -150,6 +150,23 @@ void loss(Bench &b, unsigned int nth)
 	u.silent();
 }
 
+/* more is lost than what is late is waited for */
+void long_loss(Bench &b)
+{
+	constexpr uint32_t PACKETS = 600;
+	Uc u(b);
+
+	u.recv(1);
+	b.wire.rule([](const Packet &p, Bytes &) {
+		return p.bth.opcode >= 0x26 && p.bth.opcode <= 0x2b ? Verdict::DROP : Verdict::PASS;
+	});
+	for (int i = 0; i < 2; i++)
+		u.run(IBV_WR_RDMA_WRITE, PACKETS * MTU, 10 + i);
+	u.send(5, 12);
+	u.received(1, 5, 12);
+	u.silent();
+}
+
 void loss_of_write(Bench &b)
 {
 	Uc u(b);
@@ -327,6 +344,7 @@ int main(int argc, char **argv)
 				{ "the end of one message and the beginning of the next are lost",
 				  loss_across },
 				{ "a third of the packets is lost", heavy_loss },
+				{ "a thousand packets in a row are lost", long_loss },
 				{ "a packet comes twice", doubled },
 				{ "a packet comes too early", overtaken },
 				{ "no receive request", no_request },

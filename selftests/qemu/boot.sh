@@ -9,6 +9,7 @@
 #	--peer	boot a second guest with this payload beside it, whose end comes with
 #		the first one's: three cables join them, eth0 for commands, then a
 #		virtio-net and an e1000e. Its console is in DIR/peer/
+# ICOUNT=1: one CPU, emulated, whose clock counts its instructions
 # Exit status: 0 if the guest came to its orderly end.
 
 . "$(dirname "$0")/../../scripts/common.sh"
@@ -99,8 +100,12 @@ cables()
 	done
 }
 
-machine+=(-name "skerry-$k" -smp 2 -nodefaults -display none -no-reboot)
-if [ "$(accelerator)" = kvm ]; then
+cpus=2
+[ -z "${ICOUNT:-}" ] || cpus=1
+machine+=(-name "skerry-$k" -smp "$cpus" -nodefaults -display none -no-reboot)
+if [ -n "${ICOUNT:-}" ]; then
+	machine+=(-accel "tcg,thread=single" -icount shift=0 -cpu max)
+elif [ "$(accelerator)" = kvm ]; then
 	machine+=(-accel kvm -cpu host)
 else
 	machine+=(-accel "tcg,thread=multi" -cpu max)

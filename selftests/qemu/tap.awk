@@ -3,7 +3,7 @@
 # Reads what a guest says (see guest-run.sh), prints one line a test and, for
 # a test that failed, what it said; appends one line a result to the file
 # `results`: pass|fail|skip WHERE TEST NUMBER-AND-NAME, and behind a failure what
-# was said of it, its first lines: say WHERE TEST TEXT
+# was said before it, its first lines: say WHERE TEST TEXT
 #
 # Variables: where (kernel), results (file), seen (file: names begun),
 # show (1: print everything)
@@ -12,6 +12,7 @@ function result(kind, what)
 {
 	count[kind]++
 	print kind, where, test, what >> results
+	fflush(results)	# two guests write it: whole lines
 	if (kind == "fail")
 		failed[++nfailed] = what
 }
@@ -54,7 +55,7 @@ $1 == "@boot" {
 $1 == "@begin" {
 	test = $2
 	plan = -1
-	points = nlines = nfailed = says = 0
+	points = nlines = nfailed = nsaid = 0
 	skip_all = ""
 	delete count
 	print test >> seen
@@ -94,14 +95,14 @@ test == "" { next }
 	what = $0
 	sub(/^(not )?ok */, "", what)
 	result(kind, what)
-	says = kind == "fail" ? 6 : 0
+	for (i = 1; i <= nsaid && kind == "fail"; i++)
+		print "say", where, test, said[i] >> results
+	fflush(results)
+	nsaid = 0
 	next
 }
 
-/^#/ && says > 0 {
-	says--
-	print "say", where, test, $0 >> results
-}
+/^#/ && nsaid < 8 { said[++nsaid] = $0 }
 
 /^Bail out!/ { result("fail", $0) }
 

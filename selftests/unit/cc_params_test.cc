@@ -137,6 +137,8 @@ TEST(Presets, ScaledGrowsWithThePort)
 
 	for (uint32_t mbps : { 100u, 1000u, 10000u, 40000u, 400000u }) {
 		skr_cc_params_preset(&p, SKR_CC_SCALED, mbps);
+		EXPECT_EQ(p.rp_clamp_tgt_rate, 0u);
+		EXPECT_EQ(p.rp_dce_tcp_g, 988u);
 		EXPECT_EQ(p.rp_ai_rate, mbps);
 		EXPECT_EQ(p.rp_hai_rate, 5 * mbps);
 		EXPECT_EQ(p.rp_byte_reset, 250 * mbps);

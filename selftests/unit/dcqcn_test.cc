@@ -493,6 +493,7 @@ TEST(Scaled, StepsAreAShareOfTheTarget)
 	uint64_t t = 0;
 
 	f.params.rp_threshold = 5;
+	f.params.rp_clamp_tgt_rate = 1;
 	for (int i = 0; i < 40; i++)
 		skr_cc_cnp(&f.cc, t += 50 * US);
 	skr_cc_cnp(&f.cc, t += 50 * US);

@@ -3,8 +3,9 @@
 #
 # What makes the data path fast, each switched off in debugfs and then all of it:
 # the traffic stays right. Super-packets are seen to be used, and not to be when
-# they are switched off: the netdev counts an skb, the device its packets.
-# timeout: 400
+# they are switched off: the netdev counts an skb, the device its packets. The poller
+# finds posts when it always watches, and none when it is off.
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -13,7 +14,7 @@ SWITCHES=/sys/kernel/debug/skerry
 names=(super_tx super_rx batch merge_acks)
 
 [ -d $SWITCHES ] || skip_all "$LINK has no switches"
-plan 8
+plan 14
 hosts_up
 links_up
 
@@ -64,9 +65,70 @@ for name in "${names[@]}"; do
 		--ops=send,write,read --seed=7
 	turn Y "$name"
 done
+
+# poll MODE [USECS] - of both devices
+poll()
+{
+	local dev
+
+	for dev in $SK_A $SK_B; do
+		echo "$1" > "$SWITCHES/$dev/sq_poll"
+		echo "${2:-100}" > "$SWITCHES/$dev/sq_poll_usecs"
+	done
+}
+
+# found - how many posts the pollers have found
+found()
+{
+	cat "$SWITCHES"/{$SK_A,$SK_B}/sq_poll_hits | awk '{ n += $1 } END { print n }'
+}
+
+# finds - do they find any now? On a busy machine they may have no CPU to spare
+finds()
+{
+	local before try
+
+	before=$(found)
+	for try in 1 2 3 4 5 6; do
+		traffic v4 --mtu=1024 --count=300 --max=2000 --ops=send,write,read \
+			--seed="$try" || return
+		note "$(($(found) - before)) posts found"
+		[ "$(found)" = "$before" ] || return 0
+	done
+	return 1
+}
+
+# rests - nothing is found while they are off
+rests()
+{
+	local before
+
+	before=$(found)
+	traffic v4 --mtu=1024 --count=300 --max=2000 --ops=send,write,read || return
+	[ "$(found)" = "$before" ]
+}
+
+poll off
+check "the poller is off" rests
+poll always 10000
+check "the poller finds posts" finds
+for name in super_tx merge_acks; do
+	turn N "$name"
+	check "the poller without $name" traffic v6 --mtu=1024 --count=300 --max=60000 --qps=3 \
+		--ops=send,write,read --seed=8
+	turn Y "$name"
+done
+poll auto
+check "the poller by itself" traffic v4 --mtu=4096 --count=500 --max=20000 --qps=2 \
+	--ops=send,write,read
+poll always 1000
 turn N "${names[@]}"
+check "the poller without all of them" traffic v4 --mtu=4096 --count=300 --max=200000 --qps=2 \
+	--ops=send,write,read
+poll off
 check "without all of them" traffic v4 --mtu=4096 --count=300 --max=200000 --qps=2 \
 	--ops=send,write,read
+poll always 1000
 netem "$NS_A" "$DEV_A" loss 1%
 netem "$NS_B" "$DEV_B" loss 1%
 check "nor with 1 % lost" traffic v4 --mtu=1024 --count=200 --max=50000 \

@@ -3,10 +3,22 @@
 #
 # ibv_ud_pingpong and ibv_uc_pingpong between two hosts, over each kind of
 # address, polling and with completion events.
-# timeout: 180
+# timeout: 240
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
+
+# UC loses a message whose packets come apart by a pause of the host, and this
+# program then waits for ever: what counts is that it can end
+patient_uc()
+{
+	local i
+
+	for i in 1 2 3; do
+		PINGPONG_LIMIT=20 pingpong_over uc "$@" && return
+	done
+	return 1
+}
 
 plan 15
 hosts_up
@@ -22,4 +34,4 @@ for kind in v4 v6 ll; do
 done
 check "ud, one byte" pingpong_over ud v4 -n 50 -s 1
 check "uc, one byte" pingpong_over uc v4 -n 50 -s 1
-check "uc, 64 KB in packets of 256 bytes" pingpong_over uc v6 -n 20 -s 65536 -m 256
+check "uc, 64 KB in packets of 256 bytes" patient_uc v6 -n 20 -s 65536 -m 256

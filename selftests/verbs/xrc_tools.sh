@@ -11,13 +11,12 @@
 # xsrq KIND [ARGS...] - ibv_xsrq_pingpong, whose -c is the number of clients
 xsrq()
 {
-	local kind=$1 a b
+	local _gid_a _gid_b
 
+	gids "$1" || return
 	shift
-	a=$(gid_index "$NS_A" $SK_A "$kind")
-	b=$(gid_index "$NS_B" $SK_B "$kind")
-	pair 60 18515 ibv_xsrq_pingpong -d $SK_A -g "$a" "$@" -- \
-		ibv_xsrq_pingpong -d $SK_B -g "$b" "$@" $IP4_A
+	pair 60 18515 ibv_xsrq_pingpong -d $SK_A -g "$_gid_a" "$@" -- \
+		ibv_xsrq_pingpong -d $SK_B -g "$_gid_b" "$@" $IP4_A
 }
 
 plan 19

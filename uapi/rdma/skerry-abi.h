@@ -281,6 +281,20 @@ struct skerry_alloc_ucontext_resp {
 };
 
 /**
+ * struct skerry_query_device_resp - answer to querying the device
+ * @rate_limit_min: least rate limit of a QP, kb/s
+ * @rate_limit_max: the port's speed, kb/s: a limit above it is none
+ * @rate_limit_qpts: bits 1 << enum ib_qp_type (ibv_qp_type): types of QPs that have one
+ * @rsvd: zero
+ */
+struct skerry_query_device_resp {
+	__u32	rate_limit_min;
+	__u32	rate_limit_max;
+	__u32	rate_limit_qpts;
+	__u32	rsvd;
+};
+
+/**
  * struct skerry_create_cq_resp - answer to creating a CQ
  * @ring: its ring, entries are struct skerry_cqe
  */

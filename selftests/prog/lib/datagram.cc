@@ -12,6 +12,7 @@ Ah::Ah(const Pd &pd, int gid_index, const ibv_gid &to, const AhExtra &extra)
 
 	attr.is_global = 1;
 	attr.port_num = 1;
+	attr.static_rate = extra.static_rate;
 	attr.grh.dgid = to;
 	attr.grh.sgid_index = gid_index;
 	attr.grh.hop_limit = extra.hop_limit;

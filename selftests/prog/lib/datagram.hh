@@ -13,7 +13,7 @@ constexpr uint8_t UD_SEND_ONLY = 0x64, UD_SEND_ONLY_IMM = 0x65;
 /* what an address handle says beyond the address */
 struct AhExtra {
 	uint32_t flow_label = 0;
-	uint8_t traffic_class = 0, hop_limit = 64;
+	uint8_t traffic_class = 0, hop_limit = 64, static_rate = 0;
 };
 
 class Ah

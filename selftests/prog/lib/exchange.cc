@@ -107,4 +107,11 @@ bool Exchange::gone() const
 	return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+bool Exchange::spoken() const
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
 } // namespace st

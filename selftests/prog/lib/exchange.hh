@@ -42,6 +42,8 @@ public:
 	void barrier(uint32_t step);
 	/* the peer has closed its end */
 	bool gone() const;
+	/* get() would not wait */
+	bool spoken() const;
 
 private:
 	explicit Exchange(int fd) : fd(fd) {}

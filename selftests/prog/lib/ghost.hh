@@ -17,13 +17,20 @@ namespace st
 class Ghost
 {
 public:
-	static constexpr uint32_t QPN = 0x345678;  /* the ghost's own */
 	static constexpr uint32_t PSN = 0x111111;  /* of its first request */
 	static constexpr uint32_t REAL = 0x222222; /* of the real QP's first request */
 
+	/* a QPN for each ghost: what comes late for one is not taken for another's */
+	static uint32_t fresh_qpn()
+	{
+		static uint32_t count;
+
+		return 0x300000 + (count++ & 0xfffff);
+	}
+
 	/* what the two know of each other */
 	struct Numbers {
-		uint32_t qpn = QPN, psn = PSN, real = REAL;
+		uint32_t qpn = fresh_qpn(), psn = PSN, real = REAL;
 		int host = 2; /* last number of the ghost's address */
 	};
 

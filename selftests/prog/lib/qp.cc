@@ -87,6 +87,7 @@ void Qp::to_rtr(const QpLink &link, const QpAddress &peer) const
 	attr.ah_attr.grh.hop_limit = 64;
 	attr.ah_attr.grh.traffic_class = link.tclass;
 	attr.ah_attr.sl = link.sl;
+	attr.ah_attr.static_rate = link.static_rate;
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;

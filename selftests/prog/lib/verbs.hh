@@ -144,6 +144,7 @@ struct QpLink {
 	uint8_t rd_atomic = 8;
 	uint8_t sl = 0;
 	uint8_t tclass = 0;
+	uint8_t static_rate = 0; /* ibv_rate; 0: the port's */
 	uint32_t psn = 0;
 	int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 };

@@ -477,8 +477,40 @@ void marked_read(Bench &bench, uint32_t bytes, uint32_t mask)
 	peer.nothing_came_of_it();
 }
 
+/* who sent it is told at once, even if it has to wait for a READ that takes a second */
+void behind_a_read(Bench &bench)
+{
+	Unpaced unpaced(bench);
+	Peer peer(bench);
+	constexpr uint32_t packets = 120;
+	ibv_qp_rate_limit_attr limit = {};
+	auto psn = peer.numbers.psn;
+	bool told = false;
+
+	limit.rate_limit = 1000;
+	if (int err = ibv_modify_qp_rate_limit(peer.end.qp.get(), &limit))
+		fail_errno("a rate limit", err);
+	peer.put(RC_READ_REQUEST, psn, peer.to_memory(0, packets * MTU), true);
+	peer.put(marked(peer.out(RC_WRITE_ONLY, psn + packets, peer.write_body(0, 40, 1), true),
+			CE));
+	for (uint8_t opcode = 0; opcode != RC_READ_LAST;) {
+		auto p = static_cast<Ghost &>(peer).next();
+
+		opcode = p.bth.opcode;
+		if (opcode == CNP)
+			peer.check_cnp(p);
+		told |= opcode == CNP;
+	}
+	if (!told)
+		fail("no CNP before the READ had been answered");
+	if (auto n = cnps_before(peer, RC_ACK))
+		fail("%u CNPs more", n);
+}
+
 void add_sent(Trials &trials)
 {
+	trials.push_back(
+		{ "a CNP waits for nothing", "a marked WRITE behind a READ", behind_a_read });
 	for (auto &kind : KINDS)
 		for (bool again : { false, true })
 			trials.push_back(

@@ -55,13 +55,10 @@ static QpDepth depth_for(const Setup &setup)
 	return depth;
 }
 
-/* a number of its own for each exchange: latecomers are not taken for answers */
 static Ghost::Numbers numbers_for(const Setup &setup)
 {
-	static uint32_t count;
 	Ghost::Numbers numbers;
 
-	numbers.qpn = 0x300000 + (count++ & 0xfffff);
 	numbers.psn = setup.psn;
 	numbers.real = setup.real;
 	numbers.host = setup.host;

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#include "poll.h"
+
+#include <linux/cpumask.h>
+#include <linux/kernel_stat.h>
+#include <linux/sched.h>
+#include <linux/thread_info.h>
+#include <linux/tick.h>
+
+#include "qp.h"
+
+static struct workqueue_struct *skr_poll_wq;
+
+/* Out of the list. The list's reference is the caller's now. */
+static void skr_poll_remove(struct skr_poll *poll, struct skr_qp *qp)
+{
+	lockdep_assert_held(&poll->lock);
+	list_del_init(&qp->poll.node);
+	poll->count--;
+	clear_bit(SKR_QP_WATCHED, &qp->run_flags);
+}
+
+/**
+ * struct skr_poll_idle - how idle the machine is
+ * @lock: protects the others; innermost
+ * @at: nanoseconds, when @usecs was read
+ * @usecs: that all CPUs have been idle until then
+ */
+static struct skr_poll_idle {
+	spinlock_t	lock;
+	u64		at;
+	u64		usecs;
+} skr_poll_idle = {
+	.lock = __SPIN_LOCK_UNLOCKED(skr_poll_idle.lock),
+};
+
+/* Since when somebody last asked, was a CPU idle for more than half of the time? */
+static bool skr_poll_spare_cpu(void)
+{
+	struct skr_poll_idle *idle = &skr_poll_idle;
+	u64 now = ktime_get_ns(), usecs = 0, ns;
+	bool spare = false;
+	int cpu;
+
+	spin_lock(&idle->lock);
+	ns = now - idle->at;
+	if (ns < SKR_POLL_SAMPLE_NS)
+		goto out;
+	for_each_online_cpu(cpu)
+		usecs += get_cpu_idle_time_us(cpu, NULL);
+	/* what was long ago says nothing of now */
+	if (ns < SKR_POLL_SAMPLE_MAX * SKR_POLL_SAMPLE_NS)
+		spare = (s64)(usecs - idle->usecs) > (s64)(ns / NSEC_PER_USEC / 2);
+	idle->at = now;
+	idle->usecs = usecs;
+out:
+	spin_unlock(&idle->lock);
+	return spare;
+}
+
+/* May a slice begin? It needs a CPU that nobody else does. */
+static bool skr_poll_allowed(const struct skr_poll *poll)
+{
+	enum skr_poll_mode mode = READ_ONCE(poll->mode);
+
+	/* there, who holds a lock may have to wait for a thread that does not run */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || mode == SKR_POLL_OFF || num_online_cpus() < 2)
+		return false;
+	if (mode == SKR_POLL_ALWAYS)
+		return true;
+	if (time_before(jiffies, READ_ONCE(poll->not_before)))
+		return false;
+	/* the CPU that it has had is not idle, and nobody wanted it */
+	return READ_ONCE(poll->welcome) || skr_poll_spare_cpu();
+}
+
+static void skr_poll_ask(struct skr_qp *qp)
+{
+	struct skr_poll *poll = &qp->dev->poll;
+
+	spin_lock(&poll->lock);
+	if (list_empty(&qp->poll.node) && poll->count < SKR_POLL_QPS) {
+		kref_get(&qp->ref);
+		list_add_tail(&qp->poll.node, &poll->qps);
+		poll->count++;
+		queue_work(skr_poll_wq, &poll->work);
+	}
+	spin_unlock(&poll->lock);
+}
+
+static u64 skr_poll_ns(const struct skr_poll *poll)
+{
+	return READ_ONCE(poll->usecs) * NSEC_PER_USEC;
+}
+
+void skr_poll_kicked(struct skr_qp *qp)
+{
+	const struct skr_poll *poll = &qp->dev->poll;
+
+	lockdep_assert_held(&qp->lock);
+	if (READ_ONCE(poll->mode) == SKR_POLL_OFF || !qp->ibqp->uobject ||
+	    skr_ring_produced(&qp->sq.ring) == qp->sq.taken)
+		return;
+	qp->poll.kicked = true;
+	if (ktime_get_ns() - qp->poll.drained > skr_poll_ns(poll))
+		qp->poll.quick = 0;
+	else if (qp->poll.quick < SKR_POLL_QUICK)
+		qp->poll.quick++;
+}
+
+bool skr_poll_drained(struct skr_qp *qp)
+{
+	struct skr_poll *poll = &qp->dev->poll;
+
+	lockdep_assert_held(&qp->lock);
+	/* the kernel's own do not leave posts to be found */
+	if (READ_ONCE(poll->mode) == SKR_POLL_OFF || !qp->ibqp->uobject)
+		return false;
+	WRITE_ONCE(qp->poll.drained, ktime_get_ns());
+	if (test_bit(SKR_QP_WATCHED, &qp->run_flags)) {
+		/* the poller comes, or clears the bit and has the QP run again */
+		WRITE_ONCE(qp->poll.hungry, true);
+		return true;
+	}
+	if (qp->poll.kicked &&
+	    (qp->poll.quick >= SKR_POLL_QUICK || READ_ONCE(poll->mode) == SKR_POLL_ALWAYS) &&
+	    skr_poll_allowed(poll))
+		skr_poll_ask(qp);
+	qp->poll.kicked = false;
+	return false;
+}
+
+void skr_poll_forget(struct skr_qp *qp)
+{
+	struct skr_poll *poll = &qp->dev->poll;
+	bool listed;
+
+	spin_lock_bh(&poll->lock);
+	listed = !list_empty(&qp->poll.node);
+	if (listed)
+		skr_poll_remove(poll, qp);
+	spin_unlock_bh(&poll->lock);
+	if (listed)
+		skr_qp_put(qp);
+}
+
+/**
+ * struct skr_poll_slice - what the poller does in one go
+ * @poll: of the device
+ * @idle_ns: how long an idle ring is watched
+ * @hits: posts found, each of which saved a kick
+ */
+struct skr_poll_slice {
+	struct skr_poll	*poll;
+	u64		idle_ns;
+	u32		hits;
+};
+
+/* Is there a reason to run the QP? Then it is in the list no more if its time is up. */
+static bool skr_poll_look(struct skr_poll_slice *slice, struct skr_qp *qp, u64 now)
+{
+	bool hungry = READ_ONCE(qp->poll.hungry);
+	u64 limit = hungry ? slice->idle_ns : slice->idle_ns * SKR_POLL_BUSY;
+
+	if (!test_bit(SKR_QP_WATCHED, &qp->run_flags)) {
+		/* new: the run sees the bit, and no kick is needed from then on */
+		set_bit(SKR_QP_WATCHED, &qp->run_flags);
+		return true;
+	}
+	if (hungry && skr_ring_produced(&qp->sq.ring) != READ_ONCE(qp->sq.taken)) {
+		slice->hits++;
+		return true;
+	}
+	if ((s64)(now - READ_ONCE(qp->poll.drained)) <= (s64)limit)
+		return false;
+	skr_poll_remove(slice->poll, qp);
+	return true;
+}
+
+/* Look at all; a QP that has reason to run, held, or NULL. */
+static struct skr_qp *skr_poll_find(struct skr_poll_slice *slice, u64 now)
+{
+	struct skr_poll *poll = slice->poll;
+	struct skr_qp *qp, *found = NULL;
+
+	spin_lock_bh(&poll->lock);
+	list_for_each_entry(qp, &poll->qps, poll.node) {
+		if (!skr_poll_look(slice, qp, now))
+			continue;
+		found = qp;
+		break;
+	}
+	if (found && !list_empty(&found->poll.node)) {
+		/* the others' turn comes first next time */
+		list_move_tail(&found->poll.node, &poll->qps);
+		kref_get(&found->ref);
+	}
+	spin_unlock_bh(&poll->lock);
+	return found;
+}
+
+static void skr_poll_run(struct skr_qp *qp)
+{
+	/* one post is one run: it is hungry again when the requester says so */
+	WRITE_ONCE(qp->poll.hungry, false);
+	skr_qp_run(qp);
+	skr_qp_put(qp);
+}
+
+/* All have to kick again. Those who ask anew meanwhile are not watched yet. */
+static void skr_poll_let_go(struct skr_poll *poll)
+{
+	int budget = SKR_POLL_QPS;
+	struct skr_qp *qp;
+
+	do {
+		spin_lock_bh(&poll->lock);
+		qp = list_first_entry_or_null(&poll->qps, struct skr_qp, poll.node);
+		if (qp)
+			skr_poll_remove(poll, qp);
+		spin_unlock_bh(&poll->lock);
+		if (qp)
+			skr_poll_run(qp);
+	} while (qp && --budget);
+}
+
+/* Was the slice worth it? Else the next one has to wait. @wanted: its CPU was. */
+static void skr_poll_judge(const struct skr_poll_slice *slice, bool wanted)
+{
+	struct skr_poll *poll = slice->poll;
+
+	WRITE_ONCE(poll->welcome, !wanted && slice->hits >= SKR_POLL_WORTH);
+	WRITE_ONCE(poll->hits, poll->hits + slice->hits);
+	if (slice->hits >= SKR_POLL_WORTH) {
+		poll->rest_ms = 0;
+		return;
+	}
+	poll->rest_ms = clamp(2 * poll->rest_ms, 1U, (u32)SKR_POLL_REST_MS);
+	WRITE_ONCE(poll->not_before, jiffies + msecs_to_jiffies(poll->rest_ms));
+}
+
+/* Does something else want this CPU, at once or when it suits? */
+static bool skr_poll_wanted(void)
+{
+	return need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY);
+}
+
+static void skr_poll_work(struct work_struct *work)
+{
+	struct skr_poll *poll = container_of(work, struct skr_poll, work);
+	struct skr_poll_slice slice = { .poll = poll, .idle_ns = skr_poll_ns(poll) };
+	u64 start, now;
+	struct skr_qp *qp;
+
+	preempt_disable();
+	start = ktime_get_ns();
+	now = start;
+	while (now - start < SKR_POLL_SLICE_NS && !skr_poll_wanted() &&
+	       !list_empty_careful(&poll->qps)) {
+		qp = skr_poll_find(&slice, now);
+		if (qp)
+			skr_poll_run(qp);
+		else
+			cpu_relax();
+		now = ktime_get_ns();
+	}
+	skr_poll_judge(&slice, skr_poll_wanted());
+	skr_poll_let_go(poll);
+	preempt_enable();
+	if (skr_poll_wanted())
+		schedule();
+}
+
+void skr_poll_start(struct skr_dev *dev)
+{
+	struct skr_poll *poll = &dev->poll;
+
+	spin_lock_init(&poll->lock);
+	INIT_LIST_HEAD(&poll->qps);
+	INIT_WORK(&poll->work, skr_poll_work);
+	/* not by itself: Documentation/performance.rst has what was measured */
+	poll->mode = SKR_POLL_OFF;
+	poll->usecs = SKR_POLL_USECS;
+	poll->not_before = jiffies;
+}
+
+void skr_poll_stop(struct skr_dev *dev)
+{
+	WARN_ON(!list_empty(&dev->poll.qps));
+	cancel_work_sync(&dev->poll.work);
+}
+
+int skr_poll_create(void)
+{
+	/* suspend waits for a slice; processes, who ask for more, are frozen before */
+	skr_poll_wq = alloc_workqueue("skerry_poll", WQ_UNBOUND | WQ_FREEZABLE, 0);
+	return skr_poll_wq ? 0 : -ENOMEM;
+}
+
+void skr_poll_destroy(void)
+{
+	destroy_workqueue(skr_poll_wq);
+}
