@@ -28,6 +28,24 @@ static int skr_dmabuf_map(struct skr_dmabuf *dmabuf)
 	return -EOPNOTSUPP;
 }
 
+/*
+ * Who accesses a region is a softirq, which cannot wait for the exporter. So for the
+ * exporter the CPU's access lasts as long as the region does.
+ */
+static int skr_dmabuf_begin(struct skr_dmabuf *dmabuf, bool write)
+{
+	int err;
+
+	dmabuf->dir = write ? DMA_BIDIRECTIONAL : DMA_FROM_DEVICE;
+	err = dma_buf_begin_cpu_access(dmabuf->buf, dmabuf->dir);
+	if (err)
+		return err;
+	err = skr_dmabuf_map(dmabuf);
+	if (err)
+		dma_buf_end_cpu_access(dmabuf->buf, dmabuf->dir);
+	return err;
+}
+
 struct skr_dmabuf *skr_dmabuf_get(int fd, u64 offset, u64 length, bool write)
 {
 	struct skr_dmabuf *dmabuf;
@@ -43,7 +61,7 @@ struct skr_dmabuf *skr_dmabuf_get(int fd, u64 offset, u64 length, bool write)
 	}
 	err = skr_dmabuf_check(dmabuf->buf, offset, length, write);
 	if (!err)
-		err = skr_dmabuf_map(dmabuf);
+		err = skr_dmabuf_begin(dmabuf, write);
 	if (err)
 		goto err_put;
 	return dmabuf;
@@ -58,6 +76,8 @@ err_free:
 void skr_dmabuf_put(struct skr_dmabuf *dmabuf)
 {
 	dma_buf_vunmap_unlocked(dmabuf->buf, &dmabuf->map);
+	/* nothing can be done about an exporter that could not write it back */
+	dma_buf_end_cpu_access(dmabuf->buf, dmabuf->dir);
 	dma_buf_put(dmabuf->buf);
 	kfree(dmabuf);
 }

@@ -4,11 +4,13 @@
  *
  * The CPU is what accesses them, so no device is attached and nothing is mapped for
  * DMA: the exporter maps the buffer for the kernel, and keeps it in place as long as
- * it is. Buffers that it cannot map, or that are not memory, are refused.
+ * it is. To the exporter that is one access of the CPU's, from registration to
+ * deregistration. Buffers that it cannot map, or that are not memory, are refused.
  */
 #ifndef SKR_MEM_DMABUF_H
 #define SKR_MEM_DMABUF_H
 
+#include <linux/dma-direction.h>
 #include <linux/iosys-map.h>
 #include <linux/types.h>
 
@@ -18,10 +20,12 @@ struct dma_buf;
  * struct skr_dmabuf - a buffer in use
  * @buf: the buffer, held
  * @map: where it is mapped
+ * @dir: what the exporter was told that the CPU does
  */
 struct skr_dmabuf {
 	struct dma_buf		*buf;
 	struct iosys_map	map;
+	enum dma_data_direction	dir;
 };
 
 #if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)

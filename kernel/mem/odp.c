@@ -2,6 +2,7 @@
 #include "odp.h"
 
 #include <linux/hmm.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
@@ -163,6 +164,21 @@ static struct skr_odp_table *skr_odp_table_add(struct skr_odp *odp, u64 va)
 	return table;
 }
 
+/*
+ * Who makes a table may be a worker, which is in no cgroup: it counts in that of the
+ * process whose memory it is.
+ */
+static struct skr_odp_table *skr_odp_table_add_charged(struct skr_odp *odp, u64 va)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(odp->mm);
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	struct skr_odp_table *table = skr_odp_table_add(odp, va);
+
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return table;
+}
+
 /* The table for an address, made if need be, with a reference; or an ERR_PTR. */
 static struct skr_odp_table *skr_odp_table_get(struct skr_odp *odp, u64 va)
 {
@@ -172,7 +188,7 @@ static struct skr_odp_table *skr_odp_table_get(struct skr_odp *odp, u64 va)
 		return ERR_PTR(-EINTR);
 	table = xa_load(&odp->tables, va >> SKR_ODP_SHIFT);
 	if (!table)
-		table = skr_odp_table_add(odp, va);
+		table = skr_odp_table_add_charged(odp, va);
 	if (!IS_ERR(table))
 		kref_get(&table->ref);
 	mutex_unlock(&odp->mutex);
@@ -291,7 +307,7 @@ struct skr_odp *skr_odp_create(struct skr_dev *dev, u64 start, u64 length, int a
 	}
 	kref_init(&odp->ref);
 	mutex_init(&odp->mutex);
-	xa_init(&odp->tables);
+	xa_init_flags(&odp->tables, XA_FLAGS_ACCOUNT);
 	odp->dev = dev;
 	odp->start = start;
 	odp->length = length;

@@ -32,7 +32,14 @@ nfs_down()
 	nfs_umount
 	kill "$_nfs_server"
 	reap 30 "$_nfs_server"
+	# in the other guest it goes by itself
+	wait_until 30 nfs_gone
 	_nfs_server=''
+}
+
+nfs_gone()
+{
+	! on "$NS_A" pgrep -f lib/nfs_server.sh
 }
 
 # nfs_client COMMAND... - with B's network and this shell's mounts
@@ -78,29 +85,29 @@ nfs_connected()
 	nfs_client rdma res show qp link "$SK_B/1" | grep -q 'state RTS.*comm \[rpcrdma\]'
 }
 
-# nfs_over_a_break - the client's link goes down under I/O and comes back
+# nfs_over_a_break A|B - a host's link goes down under I/O and comes back
 nfs_over_a_break()
 {
-	local pid status
+	local ns=NS_$1 dev=DEV_$1 ip6=IP6_$1 ll=LL_$1 pid status
 
 	# some ten seconds, and then what was written is read
 	nfs_io break --rw=randwrite --bs=16k --iodepth=8 --rate_iops=100 > "$TMP/break" 2>&1 &
 	pid=$!
 	sleep 2
-	on "$NS_B" ip link set "$DEV_B" down
+	on "${!ns}" ip link set "${!dev}" down
 	sleep 4
-	on "$NS_B" ip link set "$DEV_B" up
+	on "${!ns}" ip link set "${!dev}" up
 	# IPv6 addresses went with the link
-	on "$NS_B" ip addr replace "$IP6_B/64" dev "$DEV_B" nodad
-	on "$NS_B" ip addr replace "$LL_B/64" dev "$DEV_B" nodad
+	on "${!ns}" ip addr replace "${!ip6}/64" dev "${!dev}" nodad
+	on "${!ns}" ip addr replace "${!ll}/64" dev "${!dev}" nodad
 	reap 250 $pid
 	status=$?
 	cat "$TMP/break"
 	return $status
 }
 
-# nfs_exchange ADDRESS [CABLE] - server, client, I/O: NFS_RESULTS results, one less
-# if the cable is unbroken
+# nfs_exchange ADDRESS A|B|unbroken - server, client, I/O, whose link goes down and comes
+# back: NFS_RESULTS results, one less if none does
 nfs_exchange()
 {
 	check "a server" nfs_up
@@ -111,7 +118,7 @@ nfs_exchange()
 		--blocksize_unaligned=0 --iodepth=8
 	check "large writes, verified" nfs_io large --rw=write --bs=1M --iodepth=4
 	check "the data went through the devices" nfs_carried $((32 * MIB))
-	[ "${2:-}" = unbroken ] || check "I/O goes on when the link was down" nfs_over_a_break
+	[ "$2" = unbroken ] || check "I/O goes on when the link was down" nfs_over_a_break "$2"
 	check "unmounting" in_time 60 umount $NFS_DIR
 }
 

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <atomic>
 #include <exception>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -825,6 +827,42 @@ void not_pinned(Bench &bench)
 		fail("%zu pages are there", resident(memory));
 }
 
+/* bytes of kernel memory that count in the cgroup of this process */
+uint64_t kernel_memory()
+{
+	std::string group, name;
+	uint64_t bytes;
+
+	std::getline(std::ifstream("/proc/self/cgroup"), group);
+	std::ifstream stat("/sys/fs/cgroup" + group.substr(group.rfind(':') + 1) + "/memory.stat");
+	while (stat >> name >> bytes)
+		if (name == "kernel")
+			return bytes;
+	throw Tap::Skip{ "no cgroup counts memory" };
+}
+
+/* a worker makes them, but it is this process that they count in */
+void tables_counted(Bench &bench)
+{
+	constexpr size_t SPAN = 1 << 24, SPANS = 64, TABLE = SPAN / PAGE * sizeof(void *);
+	auto pair = bench.pair();
+	Region all(all_of_it(pair.b.pd), 0);
+	Memory wide(SPANS * SPAN, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+
+	/* the mm's own tables are there before */
+	for (size_t at = 0; at < wide.size(); at += SPAN)
+		*wide.data(at) = 1;
+	const auto before = kernel_memory();
+	for (size_t at = 0; at < wide.size(); at += SPAN)
+		good(run(pair, Work(1, IBV_WR_RDMA_WRITE, { pair.a.mr.sge(0, 8) })
+				       .remote(wide.addr(at), all.rkey())),
+		     "WRITE");
+	const auto after = kernel_memory();
+	if (after < before + (SPANS - 1) * TABLE)
+		fail("kernel memory %zu before, %zu after", size_t(before), size_t(after));
+}
+
 void registered_anew(Bench &bench)
 {
 	auto pair = bench.pair();
@@ -941,6 +979,7 @@ int main(int argc, char **argv)
 		  { "prefetch of what is there", prefetch_no_fault },
 		  { "prefetch refused", prefetch_refused },
 		  { "8 GB, nothing pinned", not_pinned },
+		  { "tables count in the process's cgroup", tables_counted },
 		  { "registered anew", registered_anew },
 		  { "through a window", through_a_window } });
 }

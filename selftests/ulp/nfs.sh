@@ -16,7 +16,7 @@ plan $((NFS_RESULTS + 3))
 nfs_there || skip_all "no NFS over RDMA in this kernel"
 hosts_up
 links_up
-nfs_exchange $IP4_A
+nfs_exchange $IP4_A B
 check "nothing was refused" counters_zero "$NS_A" $SK_A resp_remote_access_errors \
 	resp_remote_invalid_request resp_local_length_error
 check "IPv6: mounting" nfs_mount $IP6_A

@@ -15,7 +15,7 @@ plan $((2 * NFS_RESULTS - 1))
 nfs_there || skip_all "no NFS over RDMA in this kernel"
 rxe_up
 note "rxe is the server"
-nfs_exchange $IP4_A
+nfs_exchange $IP4_A B
 nfs_down
 note "rxe is the client, which has not come back when its link was down"
 swap_hosts
