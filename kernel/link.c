@@ -20,7 +20,7 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 	if (!net_ratelimit())
 		return;
 	if (is_vlan_dev(ndev)) {
-		netdev_err(ndev, "skerry: %s: a VLAN's addresses belong to the link on %s; a macvlan on the VLAN can have one of its own\n",
+		netdev_err(ndev, "skerry: %s: a VLAN's addresses belong to the link on %s\n",
 			   name, netdev_name(vlan_dev_real_dev(ndev)));
 		return;
 	}
@@ -50,8 +50,7 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 /*
  * Tunnels without Ethernet headers (tun, WireGuard) have no MAC addresses, which
  * both ib_core and RoCEv1 need. A VLAN device gets no GIDs of its addresses from
- * ib_core, which gives them to the device below. It does give those of a netdev on
- * the VLAN device to that netdev.
+ * ib_core, which gives them to the device below.
  */
 static int skr_newlink_check(const struct net_device *ndev)
 {

@@ -38,24 +38,6 @@ void skr_prio_exit(void)
 	unregister_dcbevent_notifier(&skr_prio_nb);
 }
 
-static int skr_prio_is_vlan(struct net_device *ndev, struct netdev_nested_priv *priv)
-{
-	if (!is_vlan_dev(ndev))
-		return 0;
-	priv->data = ndev;
-	return 1;
-}
-
-/* The VLAN device that writes the tag: this one, or what it is on; or NULL. */
-static struct net_device *skr_prio_vlan(struct net_device *ndev)
-{
-	struct netdev_nested_priv priv = {};
-
-	if (!skr_prio_is_vlan(ndev, &priv))
-		netdev_walk_all_lower_dev_rcu(ndev, skr_prio_is_vlan, &priv);
-	return priv.data;
-}
-
 /*
  * The service level is what the tag has to say, and a VLAN device maps
  * priorities to that: go back through its map. Without an entry that leads
@@ -65,8 +47,8 @@ static u8 skr_prio_unmap(struct net_device *ndev, u8 level)
 {
 	u8 prio;
 
-	ndev = skr_prio_vlan(ndev);
-	if (!ndev || vlan_dev_get_egress_qos_mask(ndev, level) == level << VLAN_PRIO_SHIFT)
+	if (!is_vlan_dev(ndev) ||
+	    vlan_dev_get_egress_qos_mask(ndev, level) == level << VLAN_PRIO_SHIFT)
 		return level;
 	for (prio = 0; prio < 16; prio++) {
 		if (vlan_dev_get_egress_qos_mask(ndev, prio) == level << VLAN_PRIO_SHIFT)

@@ -58,10 +58,6 @@ on_top()
 	macvlan)
 		must ip "${at[@]}" link add link "$2" name "$4" type macvlan mode bridge
 		;;
-	vlan-macvlan)
-		on_top "$1" "$2" vlan "$4v"
-		on_top "$1" "$4v" macvlan "$4"
-		;;
 	active-backup | 802.3ad | team)
 		aggregate "$1" "$3" "$4"
 		must ip "${at[@]}" link set "$2" down
@@ -110,7 +106,7 @@ stacked_links()
 
 # what each_kind goes through: how many
 # shellcheck disable=SC2034 # for a test's plan
-KINDS=8
+KINDS=7
 
 # each_kind COUNT FUNCTION - for each kind of netdev that two hosts can have on top of
 # a veth: call FUNCTION KIND, which comes to COUNT results
@@ -118,8 +114,8 @@ each_kind()
 {
 	local kind mark i
 
-	for kind in veth vlan vlan-macvlan bridge macvlan active-backup 802.3ad team; do
-		if [ "$kind" != vlan ] && ! kind_available "${kind#vlan-}"; then
+	for kind in veth vlan bridge macvlan active-backup 802.3ad team; do
+		if [ "$kind" != vlan ] && ! kind_available "$kind"; then
 			for ((i = 1; i <= $1; i++)); do
 				skip "$kind: $i" "not in this kernel"
 			done
