@@ -33,6 +33,9 @@ guests_up()
 	defer ip addr flush dev "$DEV_A"
 	defer on "$NS_B" ip link set "$DEV_B" down
 	defer on "$NS_B" ip addr flush dev "$DEV_B"
+	# a link that is taken down would lose its IPv6 addresses
+	must on "$NS_A" sysctl -qw "net.ipv6.conf.$DEV_A.keep_addr_on_down=1"
+	must on "$NS_B" sysctl -qw "net.ipv6.conf.$DEV_B.keep_addr_on_down=1"
 	address "$NS_A" "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
 	address "$NS_B" "$DEV_B" "$MAC_B" "$IP4_B" "$IP6_B" "$LL_B"
 	must wait_until 10 carrier "$NS_A" "$DEV_A"

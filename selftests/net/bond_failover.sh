@@ -3,7 +3,6 @@
 #
 # A bond or team loses the netdev in use and gets it back while 8 QPs write verified
 # data over it: nothing is lost and no QP fails. The longest pause is told, in ms.
-# only: on demand
 # timeout: 400
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh

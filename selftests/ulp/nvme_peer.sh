@@ -5,6 +5,7 @@
 # at both ends with IPv6, and the kernel's rxe at either end; I/O that is verified,
 # our link down and up under I/O, disconnecting.
 # guests: 2
+# only: on demand
 # timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
