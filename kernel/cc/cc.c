@@ -33,6 +33,13 @@ void skr_cc_init(struct skr_cc *cc, const struct skr_cc_ops *ops,
 	ops->init(cc);
 }
 
+void skr_cc_relimit(struct skr_cc *cc, __u64 line_rate)
+{
+	cc->line_rate = line_rate ? line_rate : 1;
+	if (cc->deadline == SKR_CC_NEVER || cc->rate > cc->line_rate)
+		cc->rate = cc->line_rate;
+}
+
 static void skr_none_init(struct skr_cc *cc)
 {
 }

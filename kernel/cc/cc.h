@@ -104,13 +104,24 @@ const struct skr_cc_ops *skr_cc_find(const char *name);
  * @params: parameters; must live as long as the flow
  * @line_rate: bytes per second it may reach
  *
- * Also for a new algorithm or a new line rate: what was known of the old path is
- * forgotten.
+ * Also for a new algorithm or a new path: what was known of the old one is forgotten.
  *
  * Context: any; the caller serializes.
  */
 void skr_cc_init(struct skr_cc *cc, const struct skr_cc_ops *ops,
 		 const struct skr_cc_params *params, __u64 line_rate);
+
+/**
+ * skr_cc_relimit() - another line rate, on the same path
+ * @cc: flow
+ * @line_rate: bytes per second it may reach from now on
+ *
+ * What is known of the path stays: a flow that congestion has made slower stays as
+ * slow, and recovers as far as the new rate.
+ *
+ * Context: any; the caller serializes.
+ */
+void skr_cc_relimit(struct skr_cc *cc, __u64 line_rate);
 
 /**
  * skr_cc_sent() - bytes were sent

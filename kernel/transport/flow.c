@@ -64,15 +64,6 @@ void skr_flow_start(struct skr_qp *qp)
 	qp->av.ecn = flow->cc.ops->marks ? INET_ECN_ECT_0 : 0;
 }
 
-void skr_flow_limit(struct skr_qp *qp, u32 kbps)
-{
-	lockdep_assert_held(&qp->lock);
-	qp->flow.allowed = kbps * SKR_CC_KBPS;
-	/* with another line rate; a QP without an address begins when it has one */
-	if (qp->flow.cc.ops)
-		skr_flow_start(qp);
-}
-
 static void skr_flow_changed(struct skr_qp *qp, u64 now)
 {
 	struct skr_cc_view view;
@@ -106,6 +97,21 @@ static void skr_flow_pay(struct skr_flow *flow, u64 now)
 		return;		/* less than a byte: let it add up */
 	flow->debt = max(flow->debt - paid, least);
 	flow->as_of = now;
+}
+
+void skr_flow_limit(struct skr_qp *qp, u32 kbps)
+{
+	struct skr_flow *flow = &qp->flow;
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&qp->lock);
+	flow->allowed = kbps * SKR_CC_KBPS;
+	/* a QP without an address begins when it has one */
+	if (!flow->cc.ops)
+		return;
+	skr_flow_pay(flow, now);
+	skr_cc_relimit(&flow->cc, skr_flow_line_rate(qp));
+	skr_flow_changed(qp, now);
 }
 
 bool skr_flow_blocked(struct skr_qp *qp, u32 waiting)

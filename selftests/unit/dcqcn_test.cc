@@ -126,6 +126,26 @@ TEST(Dcqcn, OneCnpHalvesAndFastRecoveryHalvesTheGap)
 }
 
 /* The same from the same rate at another speed and with mlx5's alpha, 1023/1024 */
+TEST(Dcqcn, AnotherLineRateForgetsNoCongestion)
+{
+	Flow f(SKR_CC_PAPER);
+
+	skr_cc_relimit(&f.cc, LINE / 2);
+	EXPECT_EQ(f.cc.rate, LINE / 2);
+	skr_cc_relimit(&f.cc, LINE);
+	EXPECT_EQ(f.cc.rate, LINE);
+
+	skr_cc_cnp(&f.cc, 0);
+	const auto slow = f.cc.rate;
+	EXPECT_LT(slow, LINE);
+	skr_cc_relimit(&f.cc, LINE);
+	EXPECT_EQ(f.cc.rate, slow);
+	skr_cc_relimit(&f.cc, slow / 2);
+	EXPECT_EQ(f.cc.rate, slow / 2);
+	skr_cc_relimit(&f.cc, LINE);
+	EXPECT_EQ(f.cc.rate, slow / 2);
+}
+
 TEST(Dcqcn, OneCnpOfMlx5)
 {
 	Flow f(SKR_CC_MLX5, 25 * GBPS);
