@@ -45,9 +45,11 @@
 #define SKR_READ_CHUNK		64U
 /* An AckReq at least every so many packets; a power of two */
 #define SKR_ACKREQ_EVERY	32
+/* ... and for each packet of a flow of fewer bytes a second */
+#define SKR_ACKREQ_SLOW		12500000
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
 #define SKR_TIMEOUT_BACKOFF	2
-/* Another path is taken: so often what is under way is repeated early, first after */
+/* Another path is taken: so often what is under way is repeated early, first after that */
 #define SKR_HURRIES		5
 #define SKR_HURRY_NS		(50 * NSEC_PER_MSEC)
 /* Packets that may wait for a QP's lock, per direction */
@@ -302,7 +304,7 @@ struct skr_qp_attr {
 /**
  * struct skr_qp - a queue pair
  * @ref: one for the ib_qp, one for each packet in the local stack, one for
- *	queued work
+ *	queued work, one while the poller has it
  * @rcu: frees it after readers of skr_qp_find() are gone
  * @lock: protects everything below but the atomic members and the skb queues,
  *	which have locks of their own
@@ -596,7 +598,7 @@ void skr_qps_fail_cq(struct skr_cq *cq);
  * What its QPs have under way may be lost. It is sent again at once, and soon again,
  * because the other end of the path may not be ready yet.
  *
- * Context: process; takes the lock of each QP.
+ * Context: process, rtnl held. Tries the lock of each QP, or leaves it to the holder.
  */
 void skr_qps_path_changed(struct skr_dev *dev);
 

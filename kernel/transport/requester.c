@@ -125,11 +125,14 @@ bool skr_req_payload(struct skr_qp *qp, const struct skr_swqe *wqe, u32 offset, 
 
 /*
  * An ACK is asked for by the last packet of a message, every now and then, and
- * before the window closes.
+ * before the window closes; by each packet of a slow flow, whose next one may come
+ * later than the ACK timeout.
  */
-static bool skr_req_ackreq(const struct skr_requester *req, bool last)
+static bool skr_req_ackreq(const struct skr_qp *qp, bool last)
 {
-	return last || !(req->psn & (SKR_ACKREQ_EVERY - 1)) ||
+	const struct skr_requester *req = &qp->req;
+
+	return last || qp->flow.cc.rate < SKR_ACKREQ_SLOW || !(req->psn & (SKR_ACKREQ_EVERY - 1)) ||
 	       skr_psn_diff(req->psn, req->una_psn) + 1 >= req->window;
 }
 
@@ -142,7 +145,7 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct sk
 	struct skr_pkt pkt = {
 		.opcode = qp->trans | skr_req_opcode(wqe, offset == 0, last),
 		.psn = qp->req.psn,
-		.ackreq = skr_qp_reliable(qp) && skr_req_ackreq(&qp->req, last),
+		.ackreq = skr_qp_reliable(qp) && skr_req_ackreq(qp, last),
 		.srqn = wqe->req.srqn,
 		.payload_bytes = bytes,
 		.va = wqe->req.rdma.remote_addr,

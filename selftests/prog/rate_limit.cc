@@ -206,6 +206,26 @@ void lifted(Lab &lab)
 	rate_is(lab.devices.a, pair.a.qp, port);
 }
 
+/* a packet takes 33 ms then, and the ACK timeout is 17: none may be late for that */
+void least(Lab &lab)
+{
+	auto c = lab.config;
+	constexpr uint32_t bytes = 48 << 10; /* 0.4 s */
+
+	c.link_a.mtu = c.link_b.mtu = IBV_MTU_4096;
+	c.link_a.timeout = 12;
+	Pair pair(lab.devices, c);
+
+	must_limit(pair.a.qp, 1000);
+	pattern_fill(pair.a.mr.data(), bytes, 1, 0);
+	Work(1, IBV_WR_RDMA_WRITE, { pair.a.mr.sge(0, bytes) })
+		.remote(pair.b.mr.addr(), pair.b.mr.rkey())
+		.post(pair.a.qp);
+	pair.a.send_cq.expect(1, IBV_WC_SUCCESS, 60000);
+	if (pattern_check(pair.b.mr.data(), bytes, 1, 0) != bytes)
+		fail("wrong data");
+}
+
 void datagrams(Lab &lab)
 {
 	UdEnd a(lab.devices.a, lab.config.gid), b(lab.devices.b, lab.config.gid);
@@ -255,6 +275,7 @@ const std::vector<Trial> TRIALS = {
 	{ "UD", datagrams },
 	{ "IBV_QP_RATE_LIMIT with a transition", by_modify },
 	{ "a limit is lifted", lifted },
+	{ "the least limit, a short ACK timeout", least },
 	{ "static rate 2.5 Gb/s", [](Lab &l) { static_rate(l, IBV_RATE_2_5_GBPS, 312500000); } },
 	{ "static rate 300 Gb/s", [](Lab &l) { static_rate(l, IBV_RATE_300_GBPS, 37500000000); } },
 };
