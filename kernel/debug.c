@@ -9,6 +9,7 @@
  */
 #include "debug.h"
 
+#include <linux/dcache.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
@@ -239,13 +240,29 @@ static int skr_debug_flows_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(skr_debug_flows);
 
-/* A device's directory, under the name that it has now. */
+/*
+ * A directory of the name that the device has now. Another device may have the same in
+ * its namespace, or one of our switches: then the namespace is told, too.
+ */
+static struct dentry *skr_debug_mkdir(struct skr_dev *dev)
+{
+	const char *name = dev_name(&dev->ibdev.dev);
+	struct dentry *taken = debugfs_lookup(name, skr_debugfs);
+	char longer[IB_DEVICE_NAME_MAX + sizeof("@4294967295")];
+
+	if (!taken)
+		return debugfs_create_dir(name, skr_debugfs);
+	dput(taken);
+	snprintf(longer, sizeof(longer), "%s@%u", name, dev_net(dev->ndev)->ns.inum);
+	return debugfs_create_dir(longer, skr_debugfs);
+}
+
 static struct dentry *skr_debug_dir(struct skr_dev *dev)
 {
 	struct dentry *dir, *params;
 	int i;
 
-	dir = debugfs_create_dir(dev_name(&dev->ibdev.dev), skr_debugfs);
+	dir = skr_debug_mkdir(dev);
 	params = debugfs_create_dir("cc_params", dir);
 	for (i = 0; i < SKR_CC_PARAM_COUNT; i++)
 		debugfs_create_file(skr_cc_param_table[i].name, 0644, params, dev,
@@ -263,7 +280,7 @@ static struct dentry *skr_debug_dir(struct skr_dev *dev)
 /*
  * The directory follows the device as the core's clients do: it is there while the
  * device has its name, is made anew when the device moves to another namespace, and
- * is gone before another device can have the name.
+ * is gone before another device there can have the name.
  */
 static struct ib_client skr_debug_client;
 

@@ -8,7 +8,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-plan 9
+plan 10
 
 DIR=/sys/kernel/debug/skerry
 
@@ -34,6 +34,12 @@ mark=$(deferred)
 hosts_up
 links_up
 check "a directory for each device" dirs $SK_A $SK_B
+must link_del "$NS_B" $SK_B
+must link_add "$NS_B" batch $DEV_B
+check "a device named like a switch" \
+	dirs "batch@$(on "$NS_B" readlink /proc/self/ns/net | tr -dc 0-9)" $SK_A
+must link_del "$NS_B" batch
+must link_add "$NS_B" $SK_B $DEV_B
 must rdma dev set $SK_A name sk7
 check "renamed with the device" dirs $SK_B sk7
 must rdma dev set sk7 name $SK_A
