@@ -117,7 +117,6 @@ static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void
 		break;
 	/* a bond or team, or a guest that has moved to another host */
 	case NETDEV_BONDING_FAILOVER:
-	case NETDEV_BONDING_INFO:
 	case NETDEV_NOTIFY_PEERS:
 		skr_qps_path_changed(skr_dev(ibdev));
 		break;

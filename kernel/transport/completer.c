@@ -306,11 +306,13 @@ void skr_completer_path_changed(struct skr_qp *qp)
 	struct skr_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->lock);
-	/* nothing under way, or held back by ourselves: it will be sent by the new path */
-	if (req->psn == req->una_psn || req->waiting || skr_comp_faulting(qp))
+	/* nothing under way, or a page is missing: it will be sent by the new path */
+	if (req->psn == req->una_psn || skr_comp_faulting(qp))
 		return;
+	/* one change is told more than once */
+	if (req->hurry < SKR_HURRIES)
+		req->window = max_t(u32, req->window / 2, SKR_WINDOW_MIN);
 	req->timeouts = 0;
 	req->hurry = SKR_HURRIES;
-	req->window = max_t(u32, req->window / 2, SKR_WINDOW_MIN);
 	skr_requester_rewind(qp);
 }

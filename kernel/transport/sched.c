@@ -270,10 +270,11 @@ static bool skr_step_cnps(struct skr_qp *qp)
 	int budget = SKR_STEP_BUDGET;
 	struct sk_buff *skb;
 
-	while (budget--) {
+	while (budget > 0) {
 		skb = skr_rx_take_new(qp, &qp->rx_cnp);
 		if (!skb)
 			return false;
+		budget -= skr_rx_left(skb);
 		do {
 			skr_rx_one(qp, skb, &qp->rx_cnp);
 		} while (skr_rx_next(skb));
