@@ -3,7 +3,7 @@
 #
 # Every byte that the device shares with a process, under fire from its owner; the
 # objects of it go, and nobody else notices. rings_long.sh is the same for long.
-# timeout: 400
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/fuzz.sh
 . "$(dirname "$0")/../lib/fuzz.sh"

@@ -43,12 +43,15 @@ Lives::~Lives()
 	munmap(shared, sizeof(Score));
 }
 
-/* seconds without a pulse that mean a hang */
-static uint64_t patience()
+/* seconds without a pulse: it runs in circles and is killed, or hangs and cannot be */
+constexpr uint64_t CIRCLES = 30, HANGS = 120;
+
+/* as many on this kernel */
+static uint64_t slowed(uint64_t seconds)
 {
 	const char *slow = std::getenv("SLOW");
 
-	return 120 * (slow ? std::max(1, std::atoi(slow)) : 1);
+	return seconds * (slow ? std::max(1, std::atoi(slow)) : 1);
 }
 
 /* where in the kernel a process's threads are */
@@ -85,8 +88,8 @@ static std::string stacks(pid_t pid)
 	_exit(0);
 }
 
-/* the end of a child, or nothing if it has no pulse for so long that it will not come */
-static std::optional<int> await(pid_t child, const Score &score)
+/* the end of a child, or nothing if it has no pulse for so long */
+static std::optional<int> await(pid_t child, const Score &score, uint64_t seconds)
 {
 	uint64_t pulse = 0, since = now_ns();
 	int status;
@@ -101,7 +104,7 @@ static std::optional<int> await(pid_t child, const Score &score)
 		if (const uint64_t now = score.pulse; now != pulse) {
 			pulse = now;
 			since = now_ns();
-		} else if (now_ns() - since > patience() * 1'000'000'000) {
+		} else if (now_ns() - since > slowed(seconds) * 1'000'000'000) {
 			return {};
 		}
 		sleep_us(1000);
@@ -116,14 +119,14 @@ bool Lives::run(const std::function<void(Score &)> &body)
 		fail_errno("fork");
 	if (!child)
 		live(body, *shared);
-	auto status = await(child, *shared);
+	auto status = await(child, *shared, CIRCLES);
 	if (!status) {
 		const auto where = stacks(child);
 
 		/* one that runs in circles by itself, in what it has written, can be killed */
 		kill(child, SIGKILL);
 		score().pulse++;
-		status = await(child, *shared);
+		status = await(child, *shared, HANGS);
 		if (!status)
 			fail("an attacker hangs in the kernel, %s:\n%s", shared->doing.data(),
 			     where.c_str());
