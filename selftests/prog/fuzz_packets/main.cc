@@ -197,17 +197,7 @@ int main(int argc, char **argv)
 			tap.run("each reason to drop a packet was met",
 				[&] { all_reasons(config, before); });
 		}
-		tap.run("the bystander has worked all the time and still does", [&] {
-			bystander.rest();
-			bystander.work(100);
-			Tap::note("bystander: %llu messages",
-				  static_cast<unsigned long long>(bystander.messages()));
-		});
-		tap.run("a new process can work", [&] {
-			Bystander fresh(devices, config);
-
-			fresh.work(100);
-		});
+		bystander.verdict(tap, config);
 	} catch (const std::exception &e) {
 		Tap::note("%s", e.what());
 		return 1;

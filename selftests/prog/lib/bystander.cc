@@ -128,4 +128,18 @@ void Bystander::rest()
 		fail("%s", what.c_str());
 }
 
+void Bystander::verdict(Tap &tap, const PairConfig &config)
+{
+	tap.run("the bystander has worked all the time and still does", [&] {
+		rest();
+		work(100);
+		Tap::note("bystander: %llu messages", static_cast<unsigned long long>(messages()));
+	});
+	tap.run("a new process can work", [&] {
+		Bystander fresh(devices, config);
+
+		fresh.work(100);
+	});
+}
+
 } // namespace st

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "pair.hh"
+#include "tap.hh"
 
 namespace st
 {
@@ -28,6 +29,8 @@ public:
 	void start(unsigned int pause_us = 0);
 	/* stop; Failure if anything went wrong meanwhile */
 	void rest();
+	/* two results, when all is over: this one has worked and still does, as a new one can */
+	void verdict(Tap &tap, const PairConfig &config);
 	/* what went wrong so far in the thread, or nothing */
 	std::string trouble() const { return bad ? what : ""; }
 	/* messages and bytes so far */
