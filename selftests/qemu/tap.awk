@@ -17,15 +17,26 @@ function result(kind, what)
 		failed[++nfailed] = what
 }
 
+# tell - what was said since the last point
+function tell(	i)
+{
+	for (i = 1; i <= nsaid; i++)
+		print "say", where, test, said[i] >> results
+	fflush(results)
+	nsaid = 0
+}
+
 function finish(status, seconds,	i, mark)
 {
 	if (!skip_all) {
 		if (plan < 0)
-			result("fail", "no plan")
+			result("fail", "no plan, exit status " status)
 		else if (plan != points)
-			result("fail", "planned " plan ", ran " points)
-		if (status != 0 && !count["fail"])
+			result("fail", "planned " plan ", ran " points ", exit status " status)
+		else if (status != 0 && !count["fail"])
 			result("fail", "exit status " status)
+		if (plan != points || status != 0)
+			tell()
 	}
 	mark = count["fail"] ? "FAIL" : (count["pass"] ? "ok  " : "skip")
 	printf "%-5s %s %s (%d passed%s%s, %s s)%s\n", where, mark, test, count["pass"],
@@ -95,9 +106,8 @@ test == "" { next }
 	what = $0
 	sub(/^(not )?ok */, "", what)
 	result(kind, what)
-	for (i = 1; i <= nsaid && kind == "fail"; i++)
-		print "say", where, test, said[i] >> results
-	fflush(results)
+	if (kind == "fail")
+		tell()
 	nsaid = 0
 	next
 }
