@@ -16,6 +16,7 @@ queues_up()
 	address "$NS_A" "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
 	address "$NS_B" "$DEV_B" "$MAC_B" "$IP4_B" "$IP6_B" "$LL_B"
 	must wait_until 5 carrier "$NS_A" "$DEV_A"
+	acquainted
 }
 
 # classes HOST DEV KIND - a class for each level

@@ -288,6 +288,14 @@ join_hosts()
 	must ip link add "$2" mtu "$5" netns "$a" type veth peer name "$4" mtu "$5" netns "$b"
 }
 
+# acquainted - A and B have found each other by both families. ib_core waits a second for
+# that, which is no longer than a lost question takes to be asked again.
+acquainted()
+{
+	must wait_until 20 on "$NS_A" ping -c 1 -W 1 $IP4_B
+	must wait_until 20 on "$NS_A" ping -6 -c 1 -W 1 $IP6_B
+}
+
 # hosts_up - two hosts joined by veth, with addresses
 hosts_up()
 {
@@ -296,6 +304,7 @@ hosts_up()
 	address "$NS_A" $DEV_A $MAC_A $IP4_A $IP6_A $LL_A
 	address "$NS_B" $DEV_B $MAC_B $IP4_B $IP6_B $LL_B
 	must wait_until 5 carrier "$NS_A" $DEV_A
+	acquainted
 }
 
 # host_a_first - as hosts_up, but A is the first namespace
@@ -308,6 +317,7 @@ host_a_first()
 	address '' $DEV_A $MAC_A $IP4_A $IP6_A $LL_A
 	address "$NS_B" $DEV_B $MAC_B $IP4_B $IP6_B $LL_B
 	must wait_until 5 carrier '' $DEV_A
+	acquainted
 }
 
 # hosts_switched - two hosts with a bridge in a namespace between them;
@@ -324,7 +334,7 @@ hosts_switched()
 	address "$NS_A" $DEV_A $MAC_A $IP4_A $IP6_A $LL_A
 	address "$NS_B" $DEV_B $MAC_B $IP4_B $IP6_B $LL_B
 	must wait_until 5 carrier "$NS_A" $DEV_A
-	must wait_until 5 on "$NS_A" ping -c 1 -W 1 $IP4_B
+	acquainted
 }
 
 # swap_hosts - let A and B trade places: client and server swap roles

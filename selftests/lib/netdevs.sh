@@ -92,7 +92,7 @@ stacked_up()
 	address "$NS_A" "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
 	address "$NS_B" "$DEV_B" "$MAC_B" "$IP4_B" "$IP6_B" "$LL_B"
 	must wait_until 5 carrier "$NS_A" "$DEV_A"
-	must wait_until 10 on "$NS_A" ping -c 1 -W 1 "$IP4_B"
+	acquainted
 }
 
 # stacked_links - a link in each host, on LOWER_A and LOWER_B

@@ -8,6 +8,4 @@
 
 hosts_up
 links_up
-# the neighbour has to be known: nothing can be asked later
-must on "$NS_A" ping -6 -c 1 -W 5 $IP6_B
 run_program s36_changed
