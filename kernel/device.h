@@ -180,12 +180,14 @@ static inline void skr_stats_add(struct skr_stats __percpu *stats, enum skr_coun
  * @super_rx: super-packets are taken whole
  * @batch: small packets and requests that come in one softirq are one batch
  * @merge_acks: one ACK answers all that came in a batch
+ * @zero_copy: large payloads leave as the pages that they lie in
  */
 struct skr_tune {
 	bool super_tx;
 	bool super_rx;
 	bool batch;
 	bool merge_acks;
+	bool zero_copy;
 };
 
 /** skr_tune - read with READ_ONCE() */

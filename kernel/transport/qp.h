@@ -45,6 +45,8 @@
 #define SKR_READ_CHUNK		64U
 /* An AckReq at least every so many packets; a power of two */
 #define SKR_ACKREQ_EVERY	32
+/* Bytes of payload that are lent rather than copied */
+#define SKR_LEND_MIN		2048
 /* ... and for each packet of a flow of fewer bytes a second */
 #define SKR_ACKREQ_SLOW		12500000
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
