@@ -181,6 +181,7 @@ static inline void skr_stats_add(struct skr_stats __percpu *stats, enum skr_coun
  * @batch: small packets and requests that come in one softirq are one batch
  * @merge_acks: one ACK answers all that came in a batch
  * @zero_copy: large payloads leave as the pages that they lie in
+ * @rx_worker: what comes in bulk is executed by a worker, not in softirq
  */
 struct skr_tune {
 	bool super_tx;
@@ -188,6 +189,7 @@ struct skr_tune {
 	bool batch;
 	bool merge_acks;
 	bool zero_copy;
+	bool rx_worker;
 };
 
 /** skr_tune - read with READ_ONCE() */

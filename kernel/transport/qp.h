@@ -64,6 +64,8 @@
 #define SKR_RUN_STEPS		8
 /* A packet of so many bytes, or a super-packet, is worked off while it is in the cache */
 #define SKR_RX_AT_ONCE		1024
+/* ... and one of so many by a worker, while the softirq goes on */
+#define SKR_RX_ASIDE		16384
 /* Work that came alone so often in a row is no longer made to wait for more ... */
 #define SKR_SOON_LONE		4
 /* ... but for one time in so many */

@@ -11,10 +11,10 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 SWITCHES=/sys/kernel/debug/skerry
-names=(super_tx super_rx batch merge_acks zero_copy)
+names=(super_tx super_rx batch merge_acks zero_copy rx_worker)
 
 [ -d $SWITCHES ] || skip_all "$LINK has no switches"
-plan 15
+plan 16
 hosts_up
 links_up
 
@@ -62,7 +62,7 @@ turn Y super_tx
 for name in "${names[@]}"; do
 	turn N "$name"
 	mtu=1024
-	[ $name != zero_copy ] || mtu=4096
+	[[ $name != zero_copy && $name != rx_worker ]] || mtu=4096
 	check "without $name" traffic v6 --mtu=$mtu --count=300 --max=60000 \
 		--ops=send,write,read --seed=7
 	turn Y "$name"
