@@ -125,10 +125,13 @@ struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *p
 
 /*
  * A softirq that has checked much data goes on with what comes next, and another CPU
- * copies it meanwhile. On one machine the softirq is the sender's.
+ * copies it meanwhile. On one machine the softirq is the sender's. What follows is left to
+ * the worker that is about to come, too, or this CPU would do the work before it.
  */
-static bool skr_rx_aside(u32 bytes)
+static bool skr_rx_aside(const struct skr_qp *qp, u32 bytes)
 {
+	if (work_pending(&qp->work))
+		return true;
 	return bytes >= SKR_RX_ASIDE && READ_ONCE(skr_tune.rx_worker) && num_online_cpus() > 1;
 }
 
@@ -148,7 +151,7 @@ static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct s
 		return;
 	}
 	skb_queue_tail(queue, piece);
-	if (skr_rx_aside(bytes))
+	if (skr_rx_aside(qp, bytes))
 		skr_qp_run_later(qp);
 	else if (bytes >= SKR_RX_AT_ONCE)
 		skr_qp_run(qp);
