@@ -266,7 +266,9 @@ enum skr_poll_mode {
  * @hits: posts found, ever; written by @work only
  * @rest_ms: how long the last rest was, 0: none was needed; @work's own
  * @not_before: jiffies, end of the rest
- * @welcome: the last slice was worth it, and nothing else wanted its CPU
+ * @welcome: the last slice was worth it, and nothing else wanted its CPU for long
+ * @left: nanoseconds, when somebody left the kernel after a kick last; a hint
+ * @quick: kicks in a row that came soon after; a hint
  * @work: a slice of watching
  */
 struct skr_poll {
@@ -279,6 +281,8 @@ struct skr_poll {
 	u32			rest_ms;
 	unsigned long		not_before;
 	bool			welcome;
+	u64			left;
+	u32			quick;
 	struct work_struct	work;
 };
 
