@@ -180,12 +180,16 @@ static inline void skr_stats_add(struct skr_stats __percpu *stats, enum skr_coun
  * @super_rx: super-packets are taken whole
  * @batch: small packets and requests that come in one softirq are one batch
  * @merge_acks: one ACK answers all that came in a batch
+ * @zero_copy: large payloads leave as the pages that they lie in
+ * @rx_worker: what comes in bulk is executed by a worker, not in softirq
  */
 struct skr_tune {
 	bool super_tx;
 	bool super_rx;
 	bool batch;
 	bool merge_acks;
+	bool zero_copy;
+	bool rx_worker;
 };
 
 /** skr_tune - read with READ_ONCE() */
@@ -262,7 +266,9 @@ enum skr_poll_mode {
  * @hits: posts found, ever; written by @work only
  * @rest_ms: how long the last rest was, 0: none was needed; @work's own
  * @not_before: jiffies, end of the rest
- * @welcome: the last slice was worth it, and nothing else wanted its CPU
+ * @welcome: the last slice was worth it, and nothing else wanted its CPU for long
+ * @left: nanoseconds, when somebody left the kernel after a kick last; a hint
+ * @quick: kicks in a row that came soon after; a hint
  * @work: a slice of watching
  */
 struct skr_poll {
@@ -275,6 +281,8 @@ struct skr_poll {
 	u32			rest_ms;
 	unsigned long		not_before;
 	bool			welcome;
+	u64			left;
+	u32			quick;
 	struct work_struct	work;
 };
 

@@ -3,6 +3,7 @@
 
 #include <linux/atomic.h>
 #include <linux/highmem.h>
+#include <linux/net.h>
 #include <linux/overflow.h>
 
 /**
@@ -11,13 +12,58 @@
  * @from: memory to copy from, or NULL
  * @skb: packet to copy from, or NULL
  * @skb_offset: where in the packet
+ * @loan: where to note the memory instead of copying, or NULL
  */
 struct skr_copy {
 	void			*to;
 	const void		*from;
 	const struct sk_buff	*skb;
 	u32			skb_offset;
+	struct skr_loan		*loan;
 };
+
+static bool skr_copy_writes(const struct skr_copy *copy)
+{
+	return copy->from || copy->skb;
+}
+
+/* Bytes from @piece on that one reference holds: of its page, or of all that belong to it */
+static u32 skr_loan_add(struct skr_loan *loan, void *piece, u32 length)
+{
+	struct page *page = virt_to_page(piece), *head = compound_head(page);
+	size_t offset = offset_in_page(piece) + page_to_phys(page) - page_to_phys(head);
+	u32 n = min_t(size_t, length, page_size(head) - offset);
+	struct bio_vec *last = loan->piece + loan->num - 1;
+
+	if (loan->num && last->bv_page == head && last->bv_offset + last->bv_len == offset) {
+		last->bv_len += n;
+		return n;
+	}
+	if (loan->num == SKR_LOAN_PIECES || !sendpage_ok(head)) {
+		loan->refused = true;
+		return length;
+	}
+	get_page(head);
+	bvec_set_page(&loan->piece[loan->num++], head, n, offset);
+	return n;
+}
+
+static void skr_loan_piece(struct skr_loan *loan, void *piece, u32 length)
+{
+	u32 done;
+
+	/* not what is mapped elsewhere: buffers of devices */
+	if (!virt_addr_valid(piece))
+		loan->refused = true;
+	for (done = 0; done < length && !loan->refused;)
+		done += skr_loan_add(loan, piece + done, length - done);
+}
+
+void skr_loan_end(struct skr_loan *loan)
+{
+	while (loan->num)
+		put_page(loan->piece[--loan->num].bv_page);
+}
 
 static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u32 length)
 {
@@ -25,6 +71,8 @@ static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u
 		memcpy(copy->to + done, piece, length);
 	else if (copy->from)
 		memcpy(piece, copy->from + done, length);
+	else if (copy->loan)
+		skr_loan_piece(copy->loan, piece, length);
 	else if (skb_copy_bits(copy->skb, copy->skb_offset + done, piece, length))
 		WARN_ON_ONCE(1);	/* lengths were proven at the door */
 }
@@ -55,7 +103,7 @@ static bool skr_mr_copy(const struct skr_mr *mr, u64 addr, const struct skr_reac
 
 	while (left) {
 		u32 n = left;
-		void *piece = skr_mr_hold(mr, addr, &n, !copy->to, &held);
+		void *piece = skr_mr_hold(mr, addr, &n, skr_copy_writes(copy), &held);
 
 		if (!piece) {
 			skr_mr_missed(who->miss, &(struct skr_absent) {
@@ -63,7 +111,7 @@ static bool skr_mr_copy(const struct skr_mr *mr, u64 addr, const struct skr_reac
 				.addr = addr,
 				.length = left,
 				.most = most,
-				.write = !copy->to,
+				.write = skr_copy_writes(copy),
 			});
 			return false;
 		}
@@ -239,6 +287,19 @@ bool skr_sges_read(const struct skr_sges *sges, u32 offset, void *to, u32 length
 	struct skr_copy copy = { .to = to };
 
 	return skr_sges_copy(sges, offset, length, 0, &copy);
+}
+
+int skr_sges_lend(const struct skr_sges *sges, u32 offset, u32 length, struct skr_loan *loan)
+{
+	struct skr_copy copy = { .loan = loan };
+	bool ok;
+
+	*loan = (struct skr_loan) { .bytes = length };
+	ok = skr_sges_copy(sges, offset, length, 0, &copy);
+	if (ok && !loan->refused)
+		return 0;
+	skr_loan_end(loan);
+	return ok ? -EOPNOTSUPP : -EFAULT;
 }
 
 bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct sk_buff *skb,

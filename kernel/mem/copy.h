@@ -8,6 +8,7 @@
 #ifndef SKR_MEM_COPY_H
 #define SKR_MEM_COPY_H
 
+#include <linux/bvec.h>
 #include <linux/skbuff.h>
 #include <rdma/skerry-abi.h>
 
@@ -107,6 +108,47 @@ struct skr_sges {
  * Return: false if an entry's key, domain, access or range is wrong.
  */
 bool skr_sges_read(const struct skr_sges *sges, u32 offset, void *to, u32 length);
+
+/* Pieces of memory that a payload may consist of to be lent */
+#define SKR_LOAN_PIECES	4
+
+/**
+ * struct skr_loan - memory that is sent from where it is
+ * @piece: pages, of compound ones the head; each has a reference
+ * @num: how many pieces
+ * @bytes: of all of them
+ * @refused: some of it is not made of pages that can be lent, or has too many pieces
+ */
+struct skr_loan {
+	struct bio_vec	piece[SKR_LOAN_PIECES];
+	u32		num;
+	u32		bytes;
+	bool		refused;
+};
+
+/**
+ * skr_sges_lend() - gather, without copying
+ * @sges: where from
+ * @offset: of the first byte
+ * @length: bytes; @offset + @length within the list
+ * @loan: set to the memory, or to none
+ *
+ * Who lends it may not change it until the message is completed. If he does, or if the
+ * pages become others' meanwhile, what is sent has a wrong ICRC: nobody else is hurt.
+ *
+ * Context: BH, under dev->mr_srcu.
+ * Return: 0, and skr_loan_end() or who takes the pieces over follows; -EOPNOTSUPP if it
+ *	must be copied; -EFAULT if an entry's key, domain, access or range is wrong.
+ */
+int skr_sges_lend(const struct skr_sges *sges, u32 offset, u32 length, struct skr_loan *loan);
+
+/**
+ * skr_loan_end() - give back what was not taken over
+ * @loan: memory; none afterwards
+ *
+ * Context: any.
+ */
+void skr_loan_end(struct skr_loan *loan);
 
 /**
  * skr_sges_write_skb() - scatter the bytes of a packet

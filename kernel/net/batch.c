@@ -83,70 +83,181 @@ bool skr_batch_fits(const struct skr_batch *batch, u32 bytes)
 	       batch->last_bytes == batch->seg && batch->bytes + bytes <= SKR_BATCH_BYTES;
 }
 
-/* Bytes behind those that are there, on a page shared with other skbs. */
-static u8 *skr_batch_more(struct sk_buff *skb, u32 bytes)
+/* Is there room for so much on the page in use, which may be a new one? */
+static bool skr_batch_room(struct page_frag *frag, u32 bytes)
+{
+	return skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) &&
+	       frag->size - frag->offset >= bytes;
+}
+
+static void skr_batch_grown(struct sk_buff *skb, u32 bytes)
+{
+	skb->len += bytes;
+	skb->data_len += bytes;
+	skb->truesize += bytes;
+}
+
+/* Bytes behind those that are there, from a page that has room. NULL: no more fragments. */
+static u8 *skr_batch_attach(struct sk_buff *skb, struct page_frag *frag, u32 bytes)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
-	struct page_frag *frag;
-	u8 *room = NULL;
+	u8 *room = page_address(frag->page) + frag->offset;
 
-	local_lock_nested_bh(&skr_batch_pages.lock);
-	frag = this_cpu_ptr(&skr_batch_pages.frag);
-	if (!skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) ||
-	    frag->size - frag->offset < bytes)
-		goto out;
 	if (skb_can_coalesce(skb, shinfo->nr_frags, frag->page, frag->offset)) {
 		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], bytes);
 	} else if (shinfo->nr_frags < MAX_SKB_FRAGS) {
 		get_page(frag->page);
 		skb_fill_page_desc(skb, shinfo->nr_frags, frag->page, frag->offset, bytes);
 	} else {
-		goto out;
+		return NULL;
 	}
-	room = page_address(frag->page) + frag->offset;
 	frag->offset += bytes;
-	skb->len += bytes;
-	skb->data_len += bytes;
-	skb->truesize += bytes;
-out:
+	skr_batch_grown(skb, bytes);
+	return room;
+}
+
+/* Bytes behind those that are there, on a page shared with other skbs. */
+static u8 *skr_batch_more(struct sk_buff *skb, u32 bytes)
+{
+	struct page_frag *frag;
+	u8 *room = NULL;
+
+	local_lock_nested_bh(&skr_batch_pages.lock);
+	frag = this_cpu_ptr(&skr_batch_pages.frag);
+	if (skr_batch_room(frag, bytes))
+		room = skr_batch_attach(skb, frag, bytes);
 	local_unlock_nested_bh(&skr_batch_pages.lock);
 	return room;
+}
+
+/* The payload's pieces become fragments. */
+static void skr_batch_take(struct sk_buff *skb, struct skr_loan *loan)
+{
+	struct bio_vec *piece;
+
+	for (piece = loan->piece; piece < loan->piece + loan->num; piece++) {
+		skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, piece->bv_page,
+				   piece->bv_offset, piece->bv_len);
+		skr_batch_grown(skb, piece->bv_len);
+	}
+	/* their owner can write to them */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	loan->num = 0;
+}
+
+/* An skb for the first packet, to be pushed when the packet is complete */
+static u8 *skr_batch_begin(struct skr_batch *batch, u32 bytes)
+{
+	batch->skb = skr_xmit_alloc(bytes);
+	if (!batch->skb)
+		return NULL;
+	batch->packets = 0;
+	batch->bytes = 0;
+	return batch->skb->data;
+}
+
+static void skr_batch_added(struct skr_batch *batch, u8 *bth, u32 bytes)
+{
+	if (!batch->packets) {
+		skr_xmit_push(batch->skb, batch->av);
+		batch->seg = bytes;
+	}
+	batch->packets++;
+	batch->bytes += bytes;
+	batch->last = bth;
+	batch->last_bytes = bytes;
 }
 
 void *skr_batch_add(struct skr_batch *batch, u32 bytes)
 {
 	u8 *room;
 
-	if (batch->skb) {
+	if (batch->skb)
 		room = skr_batch_more(batch->skb, bytes);
-		if (!room)
-			return NULL;
-	} else {
-		batch->skb = skr_xmit_alloc(bytes);
-		if (!batch->skb)
-			return NULL;
-		room = batch->skb->data;
-		skr_xmit_push(batch->skb, batch->av);
-		batch->packets = 0;
-		batch->bytes = 0;
-		batch->seg = bytes;
-	}
-	batch->packets++;
-	batch->bytes += bytes;
-	batch->last = room;
-	batch->last_bytes = bytes;
+	else
+		room = skr_batch_begin(batch, bytes);
+	if (!room)
+		return NULL;
+	batch->tail = NULL;
+	skr_batch_added(batch, room, bytes);
 	return room;
+}
+
+/* Headers, if they are not in the skb yet, the payload, and room for what follows it */
+static bool skr_batch_wrap(struct skr_batch *batch, u8 **bth, u32 hdr_bytes,
+			   struct skr_loan *loan, u32 tail_bytes)
+{
+	struct sk_buff *skb = batch->skb;
+	struct page_frag *frag;
+	bool ok;
+
+	local_lock_nested_bh(&skr_batch_pages.lock);
+	frag = this_cpu_ptr(&skr_batch_pages.frag);
+	ok = skb_shinfo(skb)->nr_frags + loan->num + 2 <= MAX_SKB_FRAGS &&
+	     skr_batch_room(frag, hdr_bytes + tail_bytes);
+	if (ok) {
+		if (!*bth)
+			*bth = skr_batch_attach(skb, frag, hdr_bytes);
+		batch->lent = skb_shinfo(skb)->nr_frags;
+		batch->num_lent = loan->num;
+		skr_batch_take(skb, loan);
+		batch->tail = skr_batch_attach(skb, frag, tail_bytes);
+		batch->tail_bytes = tail_bytes;
+	}
+	local_unlock_nested_bh(&skr_batch_pages.lock);
+	return ok;
+}
+
+void *skr_batch_add_lent(struct skr_batch *batch, u32 hdr_bytes, u32 bytes,
+			 struct skr_loan *loan)
+{
+	bool first = !batch->skb;
+	u8 *bth = NULL;
+
+	if (first) {
+		bth = skr_batch_begin(batch, hdr_bytes);
+		if (!bth)
+			return NULL;
+	}
+	if (!skr_batch_wrap(batch, &bth, hdr_bytes, loan, bytes - hdr_bytes - loan->bytes)) {
+		if (first) {
+			kfree_skb(batch->skb);
+			batch->skb = NULL;
+		}
+		return NULL;
+	}
+	skr_batch_added(batch, bth, bytes);
+	return bth;
+}
+
+/* The CRC goes on over fragments that are lent, as they are now. */
+static u32 skr_batch_crc_lent(const struct skr_batch *batch, u32 crc)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(batch->skb);
+	u32 i;
+
+	for (i = batch->lent; i < batch->lent + batch->num_lent; i++)
+		crc = skr_icrc_add(crc, skb_frag_address(&shinfo->frags[i]),
+				   skb_frag_size(&shinfo->frags[i]));
+	return crc;
 }
 
 void skr_batch_seal(struct skr_batch *batch, u32 hdr_bytes)
 {
+	u8 *rest = batch->last + hdr_bytes;
+	u32 rest_bytes = batch->last_bytes - hdr_bytes;
 	struct skr_l3_copy l3;
 	u32 crc;
 
 	trace_skr_tx(batch->dev, batch->last);
 	skr_l3_copy(&l3, batch->skb, batch->av->net, batch->last_bytes, batch->packets - 1);
 	crc = skr_icrc_hdr(batch->av->net, &l3, &l3.udp, batch->last, hdr_bytes);
-	skr_xmit_icrc(crc, batch->last + hdr_bytes, batch->last_bytes - hdr_bytes);
+	if (batch->tail) {
+		crc = skr_batch_crc_lent(batch, crc);
+		rest = batch->tail;
+		rest_bytes = batch->tail_bytes;
+	}
+	skr_xmit_icrc(crc, rest, rest_bytes);
 }
 
 void skr_batch_cancel(struct skr_batch *batch)

@@ -16,6 +16,7 @@
 
 #include <linux/skbuff.h>
 
+#include "../mem/copy.h"
 #include "av.h"
 #include "xmit.h"
 
@@ -29,6 +30,10 @@
  * @av: where they go
  * @skb: the packets so far, skb->data at the IP header; NULL if there are none
  * @last: BTH of the newest one
+ * @tail: its pad and ICRC, if its payload is lent, or NULL: they follow the payload
+ * @tail_bytes: their size
+ * @lent: the first fragment of its payload then
+ * @num_lent: how many there are
  * @last_bytes: its size from the BTH to the end of the ICRC
  * @packets: how many there are
  * @max: how many there may be
@@ -43,6 +48,10 @@ struct skr_batch {
 	struct skr_av	*av;
 	struct sk_buff	*skb;
 	u8		*last;
+	u8		*tail;
+	u32		tail_bytes;
+	u32		lent;
+	u32		num_lent;
 	u32		last_bytes;
 	u32		packets;
 	u32		max;
@@ -93,6 +102,19 @@ static inline u32 skr_batch_waiting(const struct skr_batch *batch)
  *	skb: then send what is there, if anything is, and try again.
  */
 void *skr_batch_add(struct skr_batch *batch, u32 bytes);
+
+/**
+ * skr_batch_add_lent() - another packet, whose payload stays where it is
+ * @batch: batch that it fits
+ * @hdr_bytes: BTH and extended headers
+ * @bytes: size from the BTH to the end of the ICRC
+ * @loan: the payload; none afterwards, if the packet could be added
+ *
+ * Context: BH, the lock of @batch->av's owner held. skr_batch_seal() follows.
+ * Return: as skr_batch_add().
+ */
+void *skr_batch_add_lent(struct skr_batch *batch, u32 hdr_bytes, u32 bytes,
+			 struct skr_loan *loan);
 
 /**
  * skr_batch_seal() - the newest packet is complete but for its ICRC

@@ -97,17 +97,25 @@ static u64 skr_poll_ns(const struct skr_poll *poll)
 
 void skr_poll_kicked(struct skr_qp *qp)
 {
-	const struct skr_poll *poll = &qp->dev->poll;
+	struct skr_poll *poll = &qp->dev->poll;
+	u32 quick = READ_ONCE(poll->quick);
 
 	lockdep_assert_held(&qp->lock);
 	if (READ_ONCE(poll->mode) == SKR_POLL_OFF || !qp->ibqp->uobject ||
 	    skr_ring_produced(&qp->sq.ring) == qp->sq.taken)
 		return;
 	qp->poll.kicked = true;
-	if (ktime_get_ns() - qp->poll.drained > skr_poll_ns(poll))
-		qp->poll.quick = 0;
-	else if (qp->poll.quick < SKR_POLL_QUICK)
-		qp->poll.quick++;
+	/* a kick may have taken long: what counts is the time since its end. Races do no harm. */
+	if ((s64)(ktime_get_ns() - READ_ONCE(poll->left)) > (s64)skr_poll_ns(poll))
+		WRITE_ONCE(poll->quick, 0);
+	else if (quick < SKR_POLL_QUICK)
+		WRITE_ONCE(poll->quick, quick + 1);
+}
+
+void skr_poll_left(struct skr_dev *dev)
+{
+	if (READ_ONCE(dev->poll.mode) != SKR_POLL_OFF)
+		WRITE_ONCE(dev->poll.left, ktime_get_ns());
 }
 
 bool skr_poll_drained(struct skr_qp *qp)
@@ -125,7 +133,7 @@ bool skr_poll_drained(struct skr_qp *qp)
 		return true;
 	}
 	if (qp->poll.kicked &&
-	    (qp->poll.quick >= SKR_POLL_QUICK || READ_ONCE(poll->mode) == SKR_POLL_ALWAYS) &&
+	    (READ_ONCE(poll->quick) >= SKR_POLL_QUICK || READ_ONCE(poll->mode) == SKR_POLL_ALWAYS) &&
 	    skr_poll_allowed(poll))
 		skr_poll_ask(qp);
 	qp->poll.kicked = false;
@@ -167,12 +175,11 @@ static bool skr_poll_look(struct skr_poll_slice *slice, struct skr_qp *qp, u64 n
 	if (!test_bit(SKR_QP_WATCHED, &qp->run_flags)) {
 		/* new: the run sees the bit, and no kick is needed from then on */
 		set_bit(SKR_QP_WATCHED, &qp->run_flags);
+		qp->poll.seen = READ_ONCE(qp->sq.taken);
 		return true;
 	}
-	if (hungry && skr_ring_produced(&qp->sq.ring) != READ_ONCE(qp->sq.taken)) {
-		slice->hits++;
+	if (hungry && skr_ring_produced(&qp->sq.ring) != READ_ONCE(qp->sq.taken))
 		return true;
-	}
 	if ((s64)(now - READ_ONCE(qp->poll.drained)) <= (s64)limit)
 		return false;
 	skr_poll_remove(slice->poll, qp);
@@ -201,17 +208,24 @@ static struct skr_qp *skr_poll_find(struct skr_poll_slice *slice, u64 now)
 	return found;
 }
 
-static void skr_poll_run(struct skr_qp *qp)
+/* What is posted while the QP is busy is found by the requester: no kick either */
+static void skr_poll_run(struct skr_poll_slice *slice, struct skr_qp *qp)
 {
-	/* one post is one run: it is hungry again when the requester says so */
+	u32 taken;
+
+	/* it is hungry again when the requester says so */
 	WRITE_ONCE(qp->poll.hungry, false);
 	skr_qp_run(qp);
+	taken = READ_ONCE(qp->sq.taken);
+	slice->hits += taken - qp->poll.seen;
+	qp->poll.seen = taken;
 	skr_qp_put(qp);
 }
 
 /* All have to kick again. Those who ask anew meanwhile are not watched yet. */
-static void skr_poll_let_go(struct skr_poll *poll)
+static void skr_poll_let_go(struct skr_poll_slice *slice)
 {
+	struct skr_poll *poll = slice->poll;
 	int budget = SKR_POLL_QPS;
 	struct skr_qp *qp;
 
@@ -222,16 +236,17 @@ static void skr_poll_let_go(struct skr_poll *poll)
 			skr_poll_remove(poll, qp);
 		spin_unlock_bh(&poll->lock);
 		if (qp)
-			skr_poll_run(qp);
+			skr_poll_run(slice, qp);
 	} while (qp && --budget);
 }
 
-/* Was the slice worth it? Else the next one has to wait. @wanted: its CPU was. */
-static void skr_poll_judge(const struct skr_poll_slice *slice, bool wanted)
+/* Was the slice worth it? Else the next one has to wait. */
+static void skr_poll_judge(const struct skr_poll_slice *slice)
 {
 	struct skr_poll *poll = slice->poll;
 
-	WRITE_ONCE(poll->welcome, !wanted && slice->hits >= SKR_POLL_WORTH);
+	/* until it is known how long others want the CPU */
+	WRITE_ONCE(poll->welcome, false);
 	WRITE_ONCE(poll->hits, poll->hits + slice->hits);
 	if (slice->hits >= SKR_POLL_WORTH) {
 		poll->rest_ms = 0;
@@ -245,6 +260,17 @@ static void skr_poll_judge(const struct skr_poll_slice *slice, bool wanted)
 static bool skr_poll_wanted(void)
 {
 	return need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY);
+}
+
+/* Let others have this CPU. Return: false if they wanted it for long. */
+static bool skr_poll_yield(void)
+{
+	u64 start = ktime_get_ns();
+
+	if (!skr_poll_wanted())
+		return true;
+	schedule();
+	return ktime_get_ns() - start < SKR_POLL_BRIEF_NS;
 }
 
 static void skr_poll_work(struct work_struct *work)
@@ -261,16 +287,16 @@ static void skr_poll_work(struct work_struct *work)
 	       !list_empty_careful(&poll->qps)) {
 		qp = skr_poll_find(&slice, now);
 		if (qp)
-			skr_poll_run(qp);
+			skr_poll_run(&slice, qp);
 		else
 			cpu_relax();
 		now = ktime_get_ns();
 	}
-	skr_poll_judge(&slice, skr_poll_wanted());
-	skr_poll_let_go(poll);
+	skr_poll_let_go(&slice);
+	skr_poll_judge(&slice);
 	preempt_enable();
-	if (skr_poll_wanted())
-		schedule();
+	if (skr_poll_yield() && slice.hits >= SKR_POLL_WORTH)
+		WRITE_ONCE(poll->welcome, true);
 }
 
 void skr_poll_start(struct skr_dev *dev)
@@ -280,8 +306,7 @@ void skr_poll_start(struct skr_dev *dev)
 	spin_lock_init(&poll->lock);
 	INIT_LIST_HEAD(&poll->qps);
 	INIT_WORK(&poll->work, skr_poll_work);
-	/* not by itself: Documentation/performance.rst has what was measured */
-	poll->mode = SKR_POLL_OFF;
+	poll->mode = SKR_POLL_AUTO;
 	poll->usecs = SKR_POLL_USECS;
 	poll->not_before = jiffies;
 }

@@ -3,14 +3,14 @@
  * The poller: looks at send rings whose users post again and again, so that they
  * need not enter the kernel for each request.
  *
- * A QP of a process whose posts follow close upon each other asks for it when its
+ * When the kicks of a device follow close upon each other, a QP asks for it when its
  * ring is drained. While it is watched, the ring's need_kick stays 0. A worker of
  * the device watches, with preemption off: whoever relies on it never waits for a
  * thread that waits for a CPU. It therefore lets all go, and they kick again,
  *  - one of them when nothing was posted for the time that is set,
  *  - all when something else wants its CPU, and after SKR_POLL_SLICE_NS.
  * A slice begins if a CPU has been idle lately, or after one that nobody wanted the CPU
- * of. One in which little was found is not worth it: then none begins for a while, twice
+ * of for long. One in which little was found is not worth it: then none begins for a while, twice
  * as long each time.
  *
  * Locks and lifetime: a QP asks with its lock held, and poll->lock is taken inside.
@@ -32,7 +32,7 @@ struct skr_qp;
 #define SKR_POLL_QPS		64
 /* The poller keeps its CPU no longer than this */
 #define SKR_POLL_SLICE_NS	(10 * NSEC_PER_MSEC)
-/* A QP asks when so many posts in a row came soon after those before */
+/* A QP asks when so many kicks in a row came soon after those before */
 #define SKR_POLL_QUICK		8
 /* A QP that is busy sending is watched so many times as long as an idle one */
 #define SKR_POLL_BUSY		16
@@ -40,11 +40,13 @@ struct skr_qp;
 #define SKR_POLL_WORTH		16
 /* ... and none follows for 1 ms, or 2, 4 ... up to so many */
 #define SKR_POLL_REST_MS	256
+/* Somebody who wanted the poller's CPU and was done so soon does not keep it away */
+#define SKR_POLL_BRIEF_NS	(2 * NSEC_PER_MSEC)
 /* Idle time is looked at over so long, or up to so many times as long */
 #define SKR_POLL_SAMPLE_NS	(4 * NSEC_PER_MSEC)
 #define SKR_POLL_SAMPLE_MAX	64
 /* How long an idle ring is watched, in microseconds, and what may be set */
-#define SKR_POLL_USECS		20
+#define SKR_POLL_USECS		50
 #define SKR_POLL_USECS_MAX	10000
 
 /**
@@ -54,14 +56,14 @@ struct skr_qp;
  *	cleared by the poller before it runs the QP; else a hint
  * @drained: nanoseconds, when that was found last. Written with the QP's lock held
  * @kicked: a post came by a kick since then; under the QP's lock
- * @quick: posts in a row that came soon after; under the QP's lock
+ * @seen: how many requests had been taken when the poller ran it last; the poller's own
  */
 struct skr_poll_qp {
 	struct list_head	node;
 	bool			hungry;
 	u64			drained;
 	bool			kicked;
-	u8			quick;
+	u32			seen;
 };
 
 /**
@@ -71,6 +73,14 @@ struct skr_poll_qp {
  * Context: BH, @qp->lock held.
  */
 void skr_poll_kicked(struct skr_qp *qp);
+
+/**
+ * skr_poll_left() - the owner of a QP goes back to user space after a kick
+ * @dev: the QP's device
+ *
+ * Context: process.
+ */
+void skr_poll_left(struct skr_dev *dev);
 
 /**
  * skr_poll_drained() - the requester found its ring empty

@@ -45,6 +45,8 @@
 #define SKR_READ_CHUNK		64U
 /* An AckReq at least every so many packets; a power of two */
 #define SKR_ACKREQ_EVERY	32
+/* Bytes of payload that are lent rather than copied */
+#define SKR_LEND_MIN		2048
 /* ... and for each packet of a flow of fewer bytes a second */
 #define SKR_ACKREQ_SLOW		12500000
 /* Each time-out in a row doubles the next, so often: IBTA 9.9.2.1.1 allows 4 T */
@@ -62,6 +64,8 @@
 #define SKR_RUN_STEPS		8
 /* A packet of so many bytes, or a super-packet, is worked off while it is in the cache */
 #define SKR_RX_AT_ONCE		1024
+/* ... and one of so many by a worker, while the softirq goes on */
+#define SKR_RX_ASIDE		16384
 /* Work that came alone so often in a row is no longer made to wait for more ... */
 #define SKR_SOON_LONE		4
 /* ... but for one time in so many */

@@ -136,6 +136,48 @@ static bool skr_req_ackreq(const struct skr_qp *qp, bool last)
 	       skr_psn_diff(req->psn, req->una_psn) + 1 >= req->window;
 }
 
+/*
+ * Large payloads of those who wait for an answer leave as the pages they lie in. Nobody
+ * waits for a datagram, and its memory is its owner's again when it has left. A repeat
+ * may still be on its way when the answer to the first comes, and is a copy therefore, or
+ * its ICRC would not fit what the owner has written since.
+ */
+static bool skr_req_lends(const struct skr_qp *qp, const struct skr_swqe *wqe, u32 bytes)
+{
+	return bytes >= SKR_LEND_MIN && skr_qp_reliable(qp) &&
+	       skr_psn_diff(qp->req.psn, qp->req.top_psn) >= 0 &&
+	       !(wqe->req.flags & SKERRY_SEND_INLINE) && READ_ONCE(skr_tune.zero_copy);
+}
+
+/* Return: 0 or a negative errno; -EOPNOTSUPP: this payload must be copied. */
+static int skr_req_lend_data(struct skr_qp *qp, struct skr_batch *out,
+			     const struct skr_swqe *wqe, u32 offset, struct skr_pkt *pkt)
+{
+	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
+	struct skr_loan loan;
+	int err;
+
+	err = skr_sges_lend(&sges, offset, pkt->payload_bytes, &loan);
+	if (err)
+		return err;
+	err = skr_send_begin_lent(qp, out, pkt, &loan);
+	skr_loan_end(&loan);
+	return err;
+}
+
+static int skr_req_copy_data(struct skr_qp *qp, struct skr_batch *out,
+			     const struct skr_swqe *wqe, u32 offset, struct skr_pkt *pkt)
+{
+	void *payload = skr_send_begin(qp, out, pkt);
+
+	if (IS_ERR(payload))
+		return PTR_ERR(payload);
+	if (skr_req_payload(qp, wqe, offset, payload, pkt->payload_bytes))
+		return 0;
+	skr_batch_cancel(out);
+	return -EFAULT;
+}
+
 /* A packet of a SEND or WRITE. Return: 0 or a negative errno. */
 static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct skr_swqe *wqe,
 			     u32 offset)
@@ -154,22 +196,21 @@ static int skr_req_send_data(struct skr_qp *qp, struct skr_batch *out, struct sk
 		.imm = wqe->req.imm,
 		.ieth = wqe->req.inv_rkey,
 	};
-	void *payload;
+	int err = -EOPNOTSUPP;
 
 	if (last && wqe->req.flags & SKERRY_SEND_SOLICITED)
 		pkt.bth_flags = SKR_BTH_SE;
-	payload = skr_send_begin(qp, out, &pkt);
-	if (IS_ERR(payload))
-		return PTR_ERR(payload);
-	if (!skr_req_payload(qp, wqe, offset, payload, bytes)) {
-		skr_batch_cancel(out);
-		if (!skr_qp_missed(qp))
-			return -EFAULT;
+	if (skr_req_lends(qp, wqe, bytes))
+		err = skr_req_lend_data(qp, out, wqe, offset, &pkt);
+	if (err == -EOPNOTSUPP)
+		err = skr_req_copy_data(qp, out, wqe, offset, &pkt);
+	if (err == -EFAULT && skr_qp_missed(qp)) {
 		skr_fault_ahead(qp, wqe->length - offset - bytes);
 		return -EINPROGRESS;
 	}
-	skr_send_end(out, &pkt);
-	return 0;
+	if (!err)
+		skr_send_end(out, &pkt);
+	return err;
 }
 
 /*

@@ -123,6 +123,18 @@ struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *p
 	return pkt->flags & SKR_IS_RESPONSE ? &qp->rx_rsp : &qp->rx_req;
 }
 
+/*
+ * A softirq that has checked much data goes on with what comes next, and another CPU
+ * copies it meanwhile. On one machine the softirq is the sender's. What follows is left to
+ * the worker that is about to come, too, or this CPU would do the work before it.
+ */
+static bool skr_rx_aside(const struct skr_qp *qp, u32 bytes)
+{
+	if (work_pending(&qp->work))
+		return true;
+	return bytes >= SKR_RX_ASIDE && READ_ONCE(skr_tune.rx_worker) && num_online_cpus() > 1;
+}
+
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,
 			 const struct skr_pkt *pkt)
 {
@@ -139,7 +151,9 @@ static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct s
 		return;
 	}
 	skb_queue_tail(queue, piece);
-	if (bytes >= SKR_RX_AT_ONCE)
+	if (skr_rx_aside(qp, bytes))
+		skr_qp_run_later(qp);
+	else if (bytes >= SKR_RX_AT_ONCE)
 		skr_qp_run(qp);
 	else
 		skr_qp_run_soon(qp, &qp->lone_rx);

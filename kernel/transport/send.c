@@ -110,7 +110,14 @@ int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
 	return 0;
 }
 
-void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt)
+static u8 *skr_send_add(struct skr_batch *out, u32 hdr_bytes, u32 bytes, struct skr_loan *loan)
+{
+	return loan ? skr_batch_add_lent(out, hdr_bytes, bytes, loan) : skr_batch_add(out, bytes);
+}
+
+/* Headers, with room behind them for payload, pad and ICRC, or for the last two. */
+static u8 *skr_send_headers(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt,
+			    struct skr_loan *loan)
 {
 	u32 hdr_bytes = skr_opcodes[pkt->opcode].hdr_bytes;
 	u8 pad = skr_pad(pkt->payload_bytes);
@@ -120,12 +127,12 @@ void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 
 	lockdep_assert_held(&qp->lock);
 	if (skr_batch_fits(out, bytes))
-		data = skr_batch_add(out, bytes);
+		data = skr_send_add(out, hdr_bytes, bytes, loan);
 	if (!data) {
 		err = skr_send_flush(qp, out);
 		if (err)
 			return ERR_PTR(err);
-		data = skr_batch_add(out, bytes);
+		data = skr_send_add(out, hdr_bytes, bytes, loan);
 	}
 	if (!data) {
 		skr_qp_count(qp, SKR_CNT_TX_NOMEM);
@@ -139,8 +146,29 @@ void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 	if (pkt->opcode != SKR_OPCODE_CNP)
 		pkt->bth_flags |= SKR_BTH_MIGREQ;
 	skr_build(pkt, data);
-	memset(data + hdr_bytes + pkt->payload_bytes, 0, pad);
-	return data + hdr_bytes;
+	return data;
+}
+
+void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt)
+{
+	u8 *data = skr_send_headers(qp, out, pkt, NULL);
+
+	if (IS_ERR(data))
+		return data;
+	data += skr_opcodes[pkt->opcode].hdr_bytes;
+	memset(data + pkt->payload_bytes, 0, pkt->pad);
+	return data;
+}
+
+int skr_send_begin_lent(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt,
+			struct skr_loan *loan)
+{
+	u8 *data = skr_send_headers(qp, out, pkt, loan);
+
+	if (IS_ERR(data))
+		return PTR_ERR(data);
+	memset(out->tail, 0, pkt->pad);
+	return 0;
 }
 
 void skr_send_end(struct skr_batch *out, const struct skr_pkt *pkt)

@@ -29,7 +29,20 @@
 void *skr_send_begin(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt);
 
 /**
- * skr_send_end() - the payload is written
+ * skr_send_begin_lent() - begin a packet whose payload stays where it is
+ * @qp: QP, locked
+ * @out: packets that wait to be sent; what the new one cannot join is sent
+ * @pkt: facts for its headers, as for skr_send_begin()
+ * @loan: the payload; none afterwards, if 0 is returned
+ *
+ * Context: BH, @qp->lock held. skr_send_end() follows.
+ * Return: 0, or an error of skr_send_begin().
+ */
+int skr_send_begin_lent(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *pkt,
+			struct skr_loan *loan);
+
+/**
+ * skr_send_end() - the payload is written, or lent
  * @out: where the packet was begun
  * @pkt: as given there
  *

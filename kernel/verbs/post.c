@@ -116,6 +116,8 @@ int skr_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		err = skr_post_sends(&qp->sq, wr, bad_wr);
 	/* a completion handler that posts will post more */
 	skr_qp_run_soon(qp, &qp->lone_post);
+	if (ibqp->uobject)
+		skr_poll_left(qp->dev);
 	return err;
 }
 

@@ -4,7 +4,6 @@
  * pages of its own without a copy (vmsplice, splice) and write to them while the
  * packet waits: here behind a READ whose responses cannot leave.
  */
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -16,6 +15,7 @@
 #include "lib/options.hh"
 #include "lib/pair.hh"
 #include "lib/pattern.hh"
+#include "lib/plug.hh"
 #include "lib/region.hh"
 #include "lib/roce.hh"
 #include "lib/tap.hh"
@@ -33,31 +33,6 @@ constexpr uint32_t SEND_BYTES = 256;
 constexpr size_t PAGE = 4096;
 /* two opcodes: of nothing, and of datagrams */
 constexpr uint8_t NO_OPCODE = 0xff, UD_SEND_ONLY = 0x64;
-
-/* what leaves A waits while this lives */
-class Plug
-{
-public:
-	Plug() { tc("add dev vA root plug limit 16777216"); }
-	Plug(const Plug &) = delete;
-	~Plug() { pull(); }
-
-	void pull()
-	{
-		if (in)
-			tc("del dev vA root");
-		in = false;
-	}
-
-private:
-	static void tc(const std::string &what)
-	{
-		if (std::system(("ip netns exec skA tc qdisc " + what).c_str()))
-			fail("tc qdisc %s", what.c_str());
-	}
-
-	bool in = true;
-};
 
 struct Host {
 	explicit Host(const PairConfig &config);

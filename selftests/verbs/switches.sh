@@ -11,10 +11,10 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 SWITCHES=/sys/kernel/debug/skerry
-names=(super_tx super_rx batch merge_acks)
+names=(super_tx super_rx batch merge_acks zero_copy rx_worker)
 
-[ -d $SWITCHES ] || skip_all "$LINK has no switches"
-plan 14
+[ "$LINK" = skerry ] || skip_all "the switches are skerry's"
+plan 16
 hosts_up
 links_up
 
@@ -61,7 +61,9 @@ turn Y super_tx
 
 for name in "${names[@]}"; do
 	turn N "$name"
-	check "without $name" traffic v6 --mtu=1024 --count=300 --max=60000 \
+	mtu=1024
+	[[ $name != zero_copy && $name != rx_worker ]] || mtu=4096
+	check "without $name" traffic v6 --mtu=$mtu --count=300 --max=60000 \
 		--ops=send,write,read --seed=7
 	turn Y "$name"
 done
