@@ -13,6 +13,7 @@
 #include "join.h"
 #include "netns.h"
 #include "rocev2.h"
+#include "vlan.h"
 
 /* A GRH is laid out like an IPv6 header. */
 static bool skr_rocev1_l3_ok(const struct sk_buff *skb, u32 *len)
@@ -80,7 +81,7 @@ static int skr_rocev1_rcv(struct sk_buff *skb, struct net_device *ndev, struct p
 		.len = len,
 		.seg = len,
 		.net = SKR_L3_GRH,
-		.vlan = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : VLAN_N_VID,
+		.vlan = skr_vlan_id(ndev),
 	};
 	skr_rx(skb);
 	return NET_RX_SUCCESS;
