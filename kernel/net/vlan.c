@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "vlan.h"
 
-#include <linux/if_vlan.h>
-
 static int skr_vlan_first_lower(struct net_device *lower, struct netdev_nested_priv *priv)
 {
 	priv->data = lower;
 	return 1;
 }
 
-/* The first netdev right below, or NULL. */
-static struct net_device *skr_vlan_lower(struct net_device *ndev)
+struct net_device *skr_vlan_lower(struct net_device *ndev)
 {
 	struct netdev_nested_priv priv = {};
 
