@@ -30,7 +30,7 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 	case -ENOTUNIQ:
 		why = is_vlan_dev(ndev) ?
 		      "the link on the device below has this VLAN's addresses" :
-		      "there is a link on a VLAN of this device, whose addresses it would have, too";
+		      "there is a link on a VLAN of this device, which has its addresses";
 		break;
 	case -EADDRINUSE:
 		why = "UDP port 4791 is taken in this network namespace";
