@@ -2,13 +2,16 @@
 #include "device.h"
 
 #include <linux/ethtool.h>
+#include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
+#include <linux/unaligned.h>
 #include <linux/utsname.h>
 #include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
 
 #include "debug.h"
 #include "net/netns.h"
+#include "net/vlan.h"
 #include "transport/fault.h"
 #include "transport/mgroup.h"
 #include "transport/poll.h"
@@ -21,6 +24,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 
 	if (!list_empty(&dev->node))
 		skr_netns_del(dev);
+	skr_others_flush(dev);
 	skr_groups_destroy(dev);
 	skr_poll_stop(dev);
 	/* from here on the namespace may go: a page may take its time */
@@ -64,17 +68,38 @@ static void skr_device_init_cc(struct skr_dev *dev)
 	skr_cc_params_preset(&dev->cc.params, SKR_CC_SCALED, dev->cc.mbps);
 }
 
-/* A step of registration: nobody can take the device away yet. */
+/* A step of registration: nobody uses the device or can take it away yet. */
 static int skr_device_enable(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
+	skr_others_flush(dev);
 	WRITE_ONCE(dev->enabled, true);
 	return 0;
 }
 
+/* Of the MAC address, which a VLAN device shares with others: of its VLAN, too. */
+static void skr_device_init_guid(struct ib_device *ibdev, const struct net_device *ndev)
+{
+	u8 *guid = (u8 *)&ibdev->node_guid;
+
+	addrconf_addr_eui48(guid, ndev->dev_addr);
+	if (is_vlan_dev(ndev))
+		put_unaligned_be16(vlan_dev_vlan_id(ndev), guid + 3);
+}
+
+/*
+ * Our own notifier tells of the port. ib_core would not for a bond or a VLAN device,
+ * whose real device is the port's netdev.
+ */
+static void __maybe_unused skr_device_port_event(struct ib_device *ibdev,
+						 struct net_device *ndev, unsigned long event)
+{
+}
+
 static const struct ib_device_ops skr_own_ops = {
 	.enable_driver = skr_device_enable,
+	SKR_REPORT_PORT_EVENT(skr_device_port_event)
 	.dealloc_driver = skr_device_dealloc,
 };
 
@@ -98,6 +123,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	/* the connection manager makes and destroys handles with interrupts off */
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->node);
+	skr_others_init(dev);
 	skr_poll_start(dev);
 	dev->ndev = ndev;
 	dev->net = dev_net(ndev);
@@ -110,7 +136,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
 				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV);
 	strscpy(ibdev->node_desc, init_utsname()->nodename, sizeof(ibdev->node_desc));
-	addrconf_addr_eui48((u8 *)&ibdev->node_guid, ndev->dev_addr);
+	skr_device_init_guid(ibdev, ndev);
 	ibdev->driver_def = skr_driver_def;
 	ib_set_device_ops(ibdev, &skr_device_ops);
 	/* from now on ib_dealloc_device() undoes all of this */
@@ -130,7 +156,7 @@ err_free_stats:
  */
 static int skr_device_check_alive(struct net_device *ndev)
 {
-	struct ib_device *ibdev;
+	struct skr_dev *dev;
 	bool alive;
 
 	rtnl_lock();
@@ -138,9 +164,9 @@ static int skr_device_check_alive(struct net_device *ndev)
 	rtnl_unlock();
 	if (alive)
 		return 0;
-	ibdev = ib_device_get_by_netdev(ndev, SKERRY_DRIVER_ID);
-	if (ibdev)
-		ib_unregister_device_and_put(ibdev);
+	dev = skr_netns_get(ndev);
+	if (dev)
+		ib_unregister_device_and_put(&dev->ibdev);
 	return -ENODEV;
 }
 
@@ -155,7 +181,7 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	err = skr_device_init(dev, ndev);
 	if (err)
 		goto err_dealloc;
-	err = ib_device_set_netdev(&dev->ibdev, ndev, SKR_PORT);
+	err = ib_device_set_netdev(&dev->ibdev, skr_vlan_port(ndev), SKR_PORT);
 	if (err)
 		goto err_dealloc;
 	skr_device_init_port(dev);

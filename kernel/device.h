@@ -287,6 +287,18 @@ struct skr_poll {
 };
 
 /**
+ * struct skr_others - what the GID table of a link on a VLAN device is to lose again
+ * @lock: protects @list
+ * @list: netdevs and references to them
+ * @work: deletes their GIDs
+ */
+struct skr_others {
+	spinlock_t		lock;
+	struct list_head	list;
+	struct work_struct	work;
+};
+
+/**
  * struct skr_dev - an RDMA device on top of a netdev
  * @ibdev: ib_core's part; freed by it
  * @ndev: the netdev; held from link add until the sockets are released
@@ -316,6 +328,7 @@ struct skr_poll {
  *	skr_netdev_event()
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
+ * @others: GIDs that ib_core has added and that are not @ndev's
  */
 struct skr_dev {
 	struct ib_device	ibdev;
@@ -342,6 +355,7 @@ struct skr_dev {
 	bool			enabled;
 	bool			port_active;
 	struct list_head	node;
+	struct skr_others	others;
 };
 
 /**

@@ -9,6 +9,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
+#include "net/netns.h"
 #include "net/prio.h"
 #include "transport/qp.h"
 
@@ -19,17 +20,17 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 
 	if (!net_ratelimit())
 		return;
-	if (is_vlan_dev(ndev)) {
-		netdev_err(ndev, "skerry: %s: a VLAN's addresses belong to the link on %s\n",
-			   name, netdev_name(vlan_dev_real_dev(ndev)));
-		return;
-	}
 	switch (err) {
 	case -EINVAL:
 		why = "not an Ethernet device";
 		break;
 	case -EBUSY:
 		why = "the netdev has a skerry link already";
+		break;
+	case -ENOTUNIQ:
+		why = is_vlan_dev(ndev) ?
+		      "the link on the device below has this VLAN's addresses" :
+		      "there is a link on a VLAN of this device, which has its addresses";
 		break;
 	case -EADDRINUSE:
 		why = "UDP port 4791 is taken in this network namespace";
@@ -49,14 +50,11 @@ static void skr_newlink_failed(const char *name, const struct net_device *ndev, 
 
 /*
  * Tunnels without Ethernet headers (tun, WireGuard) have no MAC addresses, which
- * both ib_core and RoCEv1 need. A VLAN device gets no GIDs of its addresses from
- * ib_core, which gives them to the device below.
+ * both ib_core and RoCEv1 need.
  */
 static int skr_newlink_check(const struct net_device *ndev)
 {
-	if (ndev->type != ARPHRD_ETHER && ndev->type != ARPHRD_LOOPBACK)
-		return -EINVAL;
-	return is_vlan_dev(ndev) ? -EOPNOTSUPP : 0;
+	return ndev->type == ARPHRD_ETHER || ndev->type == ARPHRD_LOOPBACK ? 0 : -EINVAL;
 }
 
 static int skr_newlink(const char *name, struct net_device *ndev)
@@ -78,6 +76,11 @@ static struct rdma_link_ops skr_link_ops = {
 static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
 {
 	bool active = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE;
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = SKR_PORT,
+		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
 
 	ASSERT_RTNL();
 	if (dev->port_active == active)
@@ -85,19 +88,19 @@ static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
 	dev->port_active = active;
 	if (!active)
 		skr_count(dev, SKR_CNT_LINK_DOWNED);
-	skr_dispatch_port_event(&dev->ibdev, active);
+	ib_dispatch_event(&event);
 }
 
 static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(arg);
-	struct ib_device *ibdev;
+	struct skr_dev *dev;
 
 	/* a VLAN's map, or what is below a bond: netdevs that are not ours, too */
 	if (event == NETDEV_CHANGE || event == NETDEV_CHANGEUPPER)
 		skr_prio_changed();
-	ibdev = ib_device_get_by_netdev(ndev, SKERRY_DRIVER_ID);
-	if (!ibdev)
+	dev = skr_netns_get(ndev);
+	if (!dev)
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_UNREGISTER:
@@ -107,21 +110,21 @@ static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void
 		 * then would take none of them away and wait for them for ever.
 		 * Before that, skr_device_add() sees to it in the end.
 		 */
-		if (READ_ONCE(skr_dev(ibdev)->enabled))
-			ib_unregister_device_queued(ibdev);
+		if (READ_ONCE(dev->enabled))
+			ib_unregister_device_queued(&dev->ibdev);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		skr_port_event(skr_dev(ibdev), ndev);
+		skr_port_event(dev, ndev);
 		break;
 	/* a bond or team, or a guest that has moved to another host */
 	case NETDEV_BONDING_FAILOVER:
 	case NETDEV_NOTIFY_PEERS:
-		skr_qps_path_changed(skr_dev(ibdev));
+		skr_qps_path_changed(dev);
 		break;
 	}
-	ib_device_put(ibdev);
+	ib_device_put(&dev->ibdev);
 	return NOTIFY_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include <rdma/ib_cache.h>
 
 #include "netns.h"
+#include "vlan.h"
 
 /* The type of the source GID decides; IPv4 and IPv6 do not mix, GRHs do not care. */
 static int skr_av_net(struct skr_av *av, enum ib_gid_type type)
@@ -70,7 +71,7 @@ int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u3
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(gid);
-	if (!IS_ERR(ndev))
+	if (!IS_ERR(ndev) && skr_vlan_ours(skr_dev(gid->device), ndev))
 		av->oif = ndev->ifindex;
 	rcu_read_unlock();
 	return av->oif ? 0 : -EINVAL;

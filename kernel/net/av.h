@@ -73,8 +73,9 @@ struct skr_av {
  * @rqpn: remote QP, or 0
  *
  * Context: process.
- * Return: 0, or -EINVAL if the attribute has no GID or one of a type that we
- *	do not speak, a service level over 7, or a static rate that there is not.
+ * Return: 0, or -EINVAL if the attribute has no GID, one of a type that we do not
+ *	speak or of a netdev that is not the link's, a service level over 7, or a
+ *	static rate that there is not.
  */
 int skr_av_init(struct skr_av *av, const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn);
 

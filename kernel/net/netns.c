@@ -9,6 +9,7 @@
 
 #include "rocev1.h"
 #include "rocev2.h"
+#include "vlan.h"
 #include "whole.h"
 
 static unsigned int skr_netns_id;
@@ -98,6 +99,22 @@ static struct skr_dev *skr_netns_on(struct skr_netns *ns, const struct net_devic
 	return NULL;
 }
 
+/* A link on the real device has the addresses of its VLANs. */
+static bool skr_netns_overlaps(struct skr_netns *ns, const struct skr_dev *dev)
+{
+	struct net_device *port = skr_vlan_port(dev->ndev);
+	struct skr_dev *other;
+
+	lockdep_assert_held(&ns->lock);
+	if (dev->ndev != port)
+		return skr_netns_on(ns, port);
+	list_for_each_entry(other, &ns->devs, node) {
+		if (skr_vlan_port(other->ndev) == port)
+			return true;
+	}
+	return false;
+}
+
 int skr_netns_add(struct skr_dev *dev)
 {
 	struct skr_netns *ns = skr_netns(dev->net);
@@ -106,6 +123,8 @@ int skr_netns_add(struct skr_dev *dev)
 	mutex_lock(&ns->lock);
 	if (skr_netns_on(ns, dev->ndev))
 		err = -EBUSY;
+	else if (skr_netns_overlaps(ns, dev))
+		err = -ENOTUNIQ;
 	else if (list_empty(&ns->devs))
 		err = skr_netns_open(dev->net, ns);
 	if (!err)
@@ -134,6 +153,18 @@ struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev)
 
 	if (!dev && is_vlan_dev(ndev))
 		dev = skr_netns_on(ns, vlan_dev_real_dev(ndev));
+	return dev;
+}
+
+struct skr_dev *skr_netns_get(const struct net_device *ndev)
+{
+	struct skr_dev *dev;
+
+	rcu_read_lock();
+	dev = skr_netns_on(skr_netns(dev_net(ndev)), ndev);
+	if (dev && !ib_device_try_get(&dev->ibdev))
+		dev = NULL;
+	rcu_read_unlock();
 	return dev;
 }
 

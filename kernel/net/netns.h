@@ -50,7 +50,8 @@ void skr_netns_exit(void);
  * The first one takes UDP port 4791, for IPv4 and IPv6.
  *
  * Context: process, without rtnl.
- * Return: 0, -EBUSY if the netdev carries a device already, -EADDRINUSE if
+ * Return: 0, -EBUSY if the netdev carries a device already, -ENOTUNIQ if a VLAN's
+ *	addresses were to be those of two devices, -EADDRINUSE if
  *	somebody else has the port, or another negative errno.
  */
 int skr_netns_add(struct skr_dev *dev);
@@ -75,6 +76,15 @@ void skr_netns_del(struct skr_dev *dev);
  *	NULL.
  */
 struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev);
+
+/**
+ * skr_netns_get() - the registered device on a netdev
+ * @ndev: netdev, and no other
+ *
+ * Context: any, but no namespace can be left: a netdev's notifier, or a reference.
+ * Return: the device, with a reference for ib_device_put(), or NULL.
+ */
+struct skr_dev *skr_netns_get(const struct net_device *ndev);
 
 /**
  * skr_netns_find_address() - the device that has an address

@@ -8,6 +8,8 @@
 #include <net/dcbevent.h>
 #include <net/dcbnl.h>
 
+#include "vlan.h"
+
 /* Classes found before the last change are of an older generation; none is of 0. */
 static atomic_t skr_prio_gen = ATOMIC_INIT(1);
 
@@ -45,13 +47,13 @@ void skr_prio_exit(void)
  */
 static u8 skr_prio_unmap(struct net_device *ndev, u8 level)
 {
+	struct net_device *vlan = skr_vlan_of(ndev);
 	u8 prio;
 
-	if (!is_vlan_dev(ndev) ||
-	    vlan_dev_get_egress_qos_mask(ndev, level) == level << VLAN_PRIO_SHIFT)
+	if (!vlan || vlan_dev_get_egress_qos_mask(vlan, level) == level << VLAN_PRIO_SHIFT)
 		return level;
 	for (prio = 0; prio < 16; prio++) {
-		if (vlan_dev_get_egress_qos_mask(ndev, prio) == level << VLAN_PRIO_SHIFT)
+		if (vlan_dev_get_egress_qos_mask(vlan, prio) == level << VLAN_PRIO_SHIFT)
 			return prio;
 	}
 	return level;

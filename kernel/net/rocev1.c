@@ -13,6 +13,7 @@
 #include "join.h"
 #include "netns.h"
 #include "rocev2.h"
+#include "vlan.h"
 
 /* A GRH is laid out like an IPv6 header. */
 static bool skr_rocev1_l3_ok(const struct sk_buff *skb, u32 *len)
@@ -80,7 +81,7 @@ static int skr_rocev1_rcv(struct sk_buff *skb, struct net_device *ndev, struct p
 		.len = len,
 		.seg = len,
 		.net = SKR_L3_GRH,
-		.vlan = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : VLAN_N_VID,
+		.vlan = skr_vlan_id(ndev),
 	};
 	skr_rx(skb);
 	return NET_RX_SUCCESS;
@@ -147,17 +148,37 @@ static void skr_rocev1_echo(struct sk_buff *skb, struct net_device *ndev)
 }
 
 /*
+ * The netdev for which we have to write the tag of a VLAN device, or NULL. Our own
+ * VLAN device does as well if its map leads to the level.
+ */
+static struct net_device *skr_rocev1_below(struct skr_dev *dev, const struct skr_av *av,
+					   struct net_device *ndev)
+{
+	u16 level = av->class.level << VLAN_PRIO_SHIFT;
+
+	if (!is_vlan_dev(ndev))
+		return NULL;
+	if (ndev != dev->ndev)
+		return dev_get_iflink(ndev) == dev->ndev->ifindex ? dev->ndev : NULL;
+	if (vlan_dev_get_egress_qos_mask(ndev, av->class.prio) == level)
+		return NULL;
+	return skr_vlan_lower(ndev);
+}
+
+/*
  * The tag of a VLAN on our own netdev is written here, for its priority is the
  * class's level; other VLANs write it by themselves, from skb->priority.
  */
 static struct net_device *skr_rocev1_tag(struct skr_dev *dev, const struct skr_av *av,
 					 struct sk_buff *skb, struct net_device *ndev)
 {
-	if (!is_vlan_dev(ndev) || dev_get_iflink(ndev) != dev->ndev->ifindex)
+	struct net_device *below = skr_rocev1_below(dev, av, ndev);
+
+	if (!below)
 		return ndev;
 	__vlan_hwaccel_put_tag(skb, vlan_dev_vlan_proto(ndev),
 			       vlan_dev_vlan_id(ndev) | av->class.level << VLAN_PRIO_SHIFT);
-	return dev->ndev;
+	return below;
 }
 
 /* @ndev: the netdev that has the source GID */

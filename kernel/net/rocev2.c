@@ -11,6 +11,7 @@
 
 #include "../trace.h"
 #include "netns.h"
+#include "vlan.h"
 
 /*
  * CA17-3, 17-7, 17-8, 17-24: no options, no fragments, lengths that agree.
@@ -65,7 +66,7 @@ int skr_rocev2_rcv(struct sock *sk, struct sk_buff *skb)
 	cb->ecn = (ipv4 ? ipv4_get_dsfield(ip_hdr(skb)) : ipv6_get_dsfield(ipv6_hdr(skb))) &
 		  INET_ECN_MASK;
 	cb->noticed = false;
-	cb->vlan = is_vlan_dev(skb->dev) ? vlan_dev_vlan_id(skb->dev) : VLAN_N_VID;
+	cb->vlan = skr_vlan_id(skb->dev);
 	skr_rx(skb);
 	return 0;
 }

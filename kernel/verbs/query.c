@@ -153,14 +153,3 @@ enum rdma_link_layer skr_get_link_layer(struct ib_device *ibdev, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
-
-/* The core keeps the GID table; nothing of it is copied here. */
-int skr_add_gid(const struct ib_gid_attr *attr, void **context)
-{
-	return 0;
-}
-
-int skr_del_gid(const struct ib_gid_attr *attr, void **context)
-{
-	return 0;
-}

@@ -104,8 +104,26 @@ int skr_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 int skr_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
 int skr_get_port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *imm);
 enum rdma_link_layer skr_get_link_layer(struct ib_device *ibdev, u32 port);
+
+/* gids.c */
 int skr_add_gid(const struct ib_gid_attr *attr, void **context);
 int skr_del_gid(const struct ib_gid_attr *attr, void **context);
+
+/**
+ * skr_others_init() - get ready to delete GIDs that are not a link's
+ * @dev: device
+ *
+ * Context: process, before the device is registered.
+ */
+void skr_others_init(struct skr_dev *dev);
+
+/**
+ * skr_others_flush() - wait until those that have come so far are gone
+ * @dev: device
+ *
+ * Context: process.
+ */
+void skr_others_flush(struct skr_dev *dev);
 
 /* context.c */
 int skr_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);

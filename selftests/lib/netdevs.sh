@@ -58,6 +58,10 @@ on_top()
 	macvlan)
 		must ip "${at[@]}" link add link "$2" name "$4" type macvlan mode bridge
 		;;
+	vlan-macvlan)
+		on_top "$1" "$2" vlan "$4v"
+		on_top "$1" "$4v" macvlan "$4"
+		;;
 	active-backup | 802.3ad | team)
 		aggregate "$1" "$3" "$4"
 		must ip "${at[@]}" link set "$2" down
@@ -102,6 +106,30 @@ stacked_links()
 	must link_add "$NS_B" "$SK_B" "$LOWER_B"
 	must ready "$NS_A" "$SK_A"
 	must ready "$NS_B" "$SK_B"
+}
+
+# tagged KIND SL PCP - ping-pong with that service level has that tag on the wire, once
+tagged()
+{
+	local dump
+
+	in_host "$NS_A"
+	"${_in[@]}" timeout 60 tcpdump -i pA -Q out -e -nn -l -c 200 > "$TMP/dump" 2> "$TMP/dump.err" &
+	dump=$!
+	wait_until 10 grep -q listening "$TMP/dump.err"
+	pingpong "$1" -n 50 -l "$2" || return
+	sleep 1
+	kill $dump 2> /dev/null
+	wait $dump 2> /dev/null
+	case $1 in
+	v1-*) grep 0x8915 ;;
+	*) grep '\.4791:\|8100.*4791' ;;
+	esac < "$TMP/dump" > "$TMP/roce"
+	if [ ! -s "$TMP/roce" ] || grep -v "vlan 55, p $3," "$TMP/roce" > "$TMP/wrong" ||
+		grep 'vlan.*vlan' "$TMP/roce" > "$TMP/wrong"; then
+		head -n 3 "$TMP/wrong" "$TMP/dump"
+		return 1
+	fi
 }
 
 # what each_kind goes through: how many

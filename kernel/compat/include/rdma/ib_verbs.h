@@ -37,26 +37,15 @@
 	((void)(net), ib_alloc_device(drv_struct, member))
 #endif
 
-/* Where the core does not tell its users about the port, the driver does. */
+/* The member of ib_device_ops for what the core would tell its users of the port */
 #ifdef SKR_HAVE_CORE_PORT_EVENTS
-static inline void skr_dispatch_port_event(struct ib_device *ibdev, bool active)
-{
-}
+#define SKR_REPORT_PORT_EVENT(fn)	.report_port_event = (fn),
 #else
+#define SKR_REPORT_PORT_EVENT(fn)
+
 static inline enum ib_port_state ib_get_curr_port_state(struct net_device *ndev)
 {
 	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
-}
-
-static inline void skr_dispatch_port_event(struct ib_device *ibdev, bool active)
-{
-	struct ib_event event = {
-		.device = ibdev,
-		.element.port_num = 1,
-		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
-	};
-
-	ib_dispatch_event(&event);
 }
 #endif
 
