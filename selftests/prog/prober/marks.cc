@@ -213,25 +213,23 @@ void add_marks(Trials &trials, const Bench &bench)
 	for (auto &sort : SORTS)
 		for (auto &c : CASES) {
 			tclass += 107;
-			trials.push_back({ "ECT(0) behind the DSCP if there is congestion control",
-					   format("%s, traffic class %u, ", sort.name, tclass) +
-						   name_of(c),
-					   [&sort, &c, tclass](Bench &b) {
-						   marks(b, sort, c, tclass);
-					   } });
+			trials.push_back(
+				{ "ECT(0) behind the DSCP if there is congestion control",
+				  format("%s, traffic class %u, ", sort.name, tclass) + name_of(c),
+				  [&sort, &c, tclass](Bench &b) { marks(b, sort, c, tclass); } });
 		}
 	if (is_v1(bench))
 		return;
 	for (auto &sort : SORTS)
 		for (const char *wish : { static_cast<const char *>(nullptr), "on", "off" })
 			for (bool on : { false, true })
-				trials.push_back({ "a QP has from its address on what it has",
-						   format("%s, %s, from %s", sort.name,
-							  wish ? wish : "silent",
-							  on ? "dcqcn" : "none"),
-						   [&sort, wish, on](Bench &b) {
-							   changed(b, sort, wish, on);
-						   } });
+				trials.push_back(
+					{ "a QP has from its address on what it has",
+					  format("%s, %s, from %s", sort.name,
+						 wish ? wish : "silent", on ? "dcqcn" : "none"),
+					  [&sort, wish, on](Bench &b) {
+						  changed(b, sort, wish, on);
+					  } });
 	for (auto &c : CASES)
 		trials.push_back({ "who has no congestion control neither sends CNPs nor obeys any",
 				   name_of(c), [&c](Bench &b) { obeys(b, c); } });
