@@ -219,24 +219,24 @@ DEFINE_DEBUGFS_ATTRIBUTE(skr_debug_poll_usecs, skr_debug_poll_usecs_get,
 
 static void skr_debug_flow(struct skr_qp *qp, void *arg)
 {
+	const struct skr_cc_ops *ops;
 	struct skr_cc_view view = {};
 	struct seq_file *seq = arg;
-	bool connected;
 
 	spin_lock_bh(&qp->lock);
-	connected = qp->flow.cc.ops;
-	if (connected)
+	ops = qp->flow.cc.ops;
+	if (ops)
 		skr_cc_show(&qp->flow.cc, ktime_get_ns(), &view);
 	skr_qp_unlock(qp);
-	if (connected)
-		seq_printf(seq, "%#x %llu %llu %u %s\n", qp->qpn, view.rate, view.target,
-			   view.alpha, view.stage);
+	if (ops)
+		seq_printf(seq, "%#x %llu %llu %u %s %s %s\n", qp->qpn, view.rate, view.target,
+			   view.alpha, view.stage, ops->name, skr_flow_wish_name(qp));
 }
 
 /* A line for each QP that has an address, or sends datagrams */
 static int skr_debug_flows_show(struct seq_file *seq, void *unused)
 {
-	seq_puts(seq, "# qpn rate(B/s) target(B/s) alpha(1/1024) stage\n");
+	seq_puts(seq, "# qpn rate(B/s) target(B/s) alpha(1/1024) stage cc wish\n");
 	skr_qp_for_each(seq->private, skr_debug_flow, seq);
 	return 0;
 }

@@ -37,7 +37,7 @@ static int skr_datagram_send_to(struct skr_qp *qp, const struct skr_swqe *wqe, s
 	if (wqe->req.flags & SKERRY_SEND_SOLICITED)
 		pkt.bth_flags = SKR_BTH_SE;
 	/* a source port for each flow: the address handle knows no QP numbers */
-	av->ecn = READ_ONCE(qp->dev->cc.ops)->marks ? INET_ECN_ECT_0 : 0;
+	av->ecn = skr_flow_algorithm(qp)->marks ? INET_ECN_ECT_0 : 0;
 	av->sport = rdma_get_udp_sport(av->flow_label, qp->qpn, pkt.qpn);
 	av->ip_id = pkt.psn;
 	skr_batch_init(&out, qp->dev, qp->stats, av);

@@ -46,6 +46,31 @@ static u64 skr_flow_line_rate(const struct skr_qp *qp)
 	return rate;
 }
 
+const struct skr_cc_ops *skr_flow_algorithm(const struct skr_qp *qp)
+{
+	const struct skr_cc_ops *ops = READ_ONCE(qp->dev->cc.ops);
+
+	switch (qp->flow.wish) {
+	case SKR_WISH_ON:
+		return ops->marks ? ops : &skr_cc_dcqcn;
+	case SKR_WISH_OFF:
+		return &skr_cc_none;
+	default:
+		return ops;
+	}
+}
+
+const char *skr_flow_wish_name(const struct skr_qp *qp)
+{
+	static const char *const names[] = {
+		[SKR_WISH_NONE] = "device",
+		[SKR_WISH_ON] = "on",
+		[SKR_WISH_OFF] = "off",
+	};
+
+	return names[qp->flow.wish];
+}
+
 void skr_flow_start(struct skr_qp *qp)
 {
 	struct skr_congestion *dev_cc = &qp->dev->cc;
@@ -55,7 +80,7 @@ void skr_flow_start(struct skr_qp *qp)
 	lockdep_assert_held(&qp->lock);
 	/* nobody tells who sent a datagram that it met congestion */
 	if (qp->trans != SKR_TRANS_UD)
-		ops = READ_ONCE(dev_cc->ops);
+		ops = skr_flow_algorithm(qp);
 	flow->port = skr_flow_mbps(READ_ONCE(dev_cc->mbps));
 	skr_cc_init(&flow->cc, ops, &dev_cc->params, skr_flow_line_rate(qp));
 	flow->debt = 0;

@@ -23,7 +23,20 @@ struct skr_pkt;
 struct skr_qp;
 
 /**
+ * enum skr_flow_wish - what the application wants of congestion control
+ * @SKR_WISH_NONE: nothing: as the device has it
+ * @SKR_WISH_ON: the device's algorithm, or DCQCN if the device has none
+ * @SKR_WISH_OFF: none
+ */
+enum skr_flow_wish {
+	SKR_WISH_NONE,
+	SKR_WISH_ON,
+	SKR_WISH_OFF,
+};
+
+/**
  * struct skr_flow - pacing of a QP
+ * @wish: constant
  * @cc: its congestion control
  * @port: bytes per second of the port: what has this rate is not paced
  * @allowed: bytes per second that the user allows; 0: no limit
@@ -34,6 +47,7 @@ struct skr_qp;
  * @timer: wakes the QP then
  */
 struct skr_flow {
+	enum skr_flow_wish wish;
 	struct skr_cc	cc;
 	u64		port;
 	u64		allowed;
@@ -43,6 +57,27 @@ struct skr_flow {
 	bool		owed;
 	struct hrtimer	timer;
 };
+
+/**
+ * skr_flow_algorithm() - a QP's congestion control, if it began now
+ * @qp: QP
+ *
+ * A QP with an address keeps what it began with, skr_flow.cc. Datagrams have
+ * no flow, and go by this.
+ *
+ * Context: any.
+ * Return: the algorithm.
+ */
+const struct skr_cc_ops *skr_flow_algorithm(const struct skr_qp *qp);
+
+/**
+ * skr_flow_wish_name() - what the application wants, in words
+ * @qp: QP
+ *
+ * Context: any.
+ * Return: "device", "on" or "off".
+ */
+const char *skr_flow_wish_name(const struct skr_qp *qp);
 
 /**
  * skr_flow_start() - begin as fast as the port and the user allow

@@ -62,6 +62,37 @@ static int skr_qp_check_init(const struct ib_qp_init_attr *init, struct ib_udata
 	return 0;
 }
 
+/* What user space asks for beyond the attributes; it may ask for nothing. */
+static int skr_qp_take_request(struct ib_udata *udata, enum skr_flow_wish *wish)
+{
+	struct skerry_create_qp_req req = {};
+	int err;
+
+	*wish = SKR_WISH_NONE;
+	if (!udata)
+		return 0;
+	err = ib_copy_from_udata(&req, udata, min(udata->inlen, sizeof(req)));
+	if (err)
+		return err;
+	if (udata->inlen > sizeof(req) &&
+	    !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req)))
+		return -EOPNOTSUPP;
+	switch (req.flags) {
+	case 0:
+		return 0;
+	case SKERRY_CREATE_QP_CC_ON:
+		*wish = SKR_WISH_ON;
+		return 0;
+	case SKERRY_CREATE_QP_CC_OFF:
+		*wish = SKR_WISH_OFF;
+		return 0;
+	case SKERRY_CREATE_QP_CC_ON | SKERRY_CREATE_QP_CC_OFF:
+		return -EINVAL;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
 static int skr_qp_create_sq(struct skr_qp *qp, const struct ib_qp_init_attr *init,
 			    struct ib_ucontext *ucontext, struct skerry_ring_info *info)
 {
@@ -139,6 +170,7 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	struct ib_ucontext *ucontext = skr_udata_ucontext(udata);
 	struct skr_dev *dev = skr_dev(ibqp->device);
 	struct skerry_create_qp_resp resp = {};
+	enum skr_flow_wish wish;
 	struct skr_qp *qp;
 	int err;
 
@@ -153,6 +185,9 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 		return err;
 	if (udata && udata->outlen < sizeof(resp))
 		return -EINVAL;
+	err = skr_qp_take_request(udata, &wish);
+	if (err)
+		return err;
 	err = skr_object_get(dev, SKR_OBJ_QP, SKR_MAX_QP);
 	if (err)
 		return err;
@@ -166,6 +201,7 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	qp->takes = skr_transports[init->qp_type].takes;
 	if (init->qp_type == IB_QPT_XRC_TGT)
 		qp->xrcd = init->xrcd;
+	qp->flow.wish = wish;
 	qp->no_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	err = skr_qp_create_sq(qp, init, ucontext, &resp.sq);
 	if (err)

@@ -56,15 +56,18 @@ int skr_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct skr_fact facts[] = {
 		{ "sq_depth" }, { "sq_under_way" }, { "sq_not_sent" }, { "rq_depth" }, { "mtu" },
 		{ "una_psn" }, { "rd_under_way" }, { "retries_left" }, { "rnr_retries_left" },
-		{ "msn" }, { "tx_units" }, { "rate" },
+		{ "msn" }, { "tx_units" }, { "rate" }, { "cc" }, { "cc_wish" },
 	};
 	struct skr_qp *qp = skr_qp_hold(ibqp);
 	struct skr_cc_view view = {};
+	const struct skr_cc_ops *ops;
 	struct skr_fact *to = facts;
 
 	if (!qp)
 		return 0;
 	spin_lock_bh(&qp->lock);
+	/* what has no address yet says how it would begin */
+	ops = qp->flow.cc.ops ?: skr_flow_algorithm(qp);
 	if (qp->flow.cc.ops)
 		skr_cc_show(&qp->flow.cc, ktime_get_ns(), &view);
 	to++->value = qp->sq.max_wr;
@@ -79,6 +82,8 @@ int skr_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	to++->value = qp->resp.msn;
 	to++->value = atomic_read(&qp->tx_units);
 	to++->value = view.rate;
+	to++->text = ops->name;
+	to++->text = skr_flow_wish_name(qp);
 	skr_qp_unlock(qp);
 	skr_qp_put(qp);
 	return skr_put_facts(msg, facts, ARRAY_SIZE(facts));

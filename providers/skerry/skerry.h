@@ -34,7 +34,7 @@ DECLARE_DRV_CMD(uskerry_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
 DECLARE_DRV_CMD(uskerry_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
 		skerry_resize_cq_req, skerry_resize_cq_resp);
 DECLARE_DRV_CMD(uskerry_create_qp_ex, IB_USER_VERBS_EX_CMD_CREATE_QP,
-		empty, skerry_create_qp_resp);
+		skerry_create_qp_req, skerry_create_qp_resp);
 
 struct skerry_device {
 	struct verbs_device	vdev;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ccan/minmax.h>
 
@@ -268,11 +269,32 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
+/*
+ * Whoever starts a program may decide for it, so this is no matter of its
+ * source: flags of struct skerry_create_qp_req.
+ */
+static uint32_t congestion_control(struct ibv_context *ibctx)
+{
+	const char *env = getenv("SKERRY_CONGESTION_CONTROL");
+
+	if (!env)
+		return 0;
+	if (!strcmp(env, "on"))
+		return SKERRY_CREATE_QP_CC_ON;
+	if (!strcmp(env, "off"))
+		return SKERRY_CREATE_QP_CC_OFF;
+
+	verbs_warn(verbs_get_ctx(ibctx),
+		   "SKERRY_CONGESTION_CONTROL is neither on nor off: %s\n",
+		   env);
+	return 0;
+}
+
 struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 				   struct ibv_qp_init_attr_ex *attr)
 {
 	struct uskerry_create_qp_ex_resp resp = {};
-	struct ibv_create_qp_ex cmd = {};
+	struct uskerry_create_qp_ex cmd = {};
 	struct skerry_home home;
 	struct skerry_qp *qp;
 	struct ibv_pd *pd;
@@ -290,8 +312,9 @@ struct ibv_qp *skerry_create_qp_ex(struct ibv_context *ibctx,
 	}
 	qp->home = home;
 
-	ret = ibv_cmd_create_qp_ex2(ibctx, &qp->vqp, attr, &cmd, sizeof(cmd),
-				    &resp.ibv_resp, sizeof(resp));
+	cmd.flags = congestion_control(ibctx);
+	ret = ibv_cmd_create_qp_ex2(ibctx, &qp->vqp, attr, &cmd.ibv_cmd,
+				    sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		goto err_free;
 

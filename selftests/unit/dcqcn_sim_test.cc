@@ -5,6 +5,7 @@
  */
 #include <gtest/gtest.h>
 
+#include "../sim/alone.hh"
 #include "../sim/fluid.hh"
 #include "../sim/scenario.hh"
 
@@ -114,6 +115,43 @@ TEST(Model, FluidIsTheOneOfTheLiterature)
 	Scenario s = make_scenario(SKR_CC_PAPER, 8, 10);
 	EXPECT_TRUE(fluid_point(s.params, s.red, 10 * 125e6, 8, 1000).saturated);
 }
+
+/*
+ * The kernel's unit where the models' assumptions hold: at the share of marks that a
+ * model says, its rate is the fair one. The fluid model knows no spacing of CNPs, the
+ * renewal model does: that is all that is between them.
+ */
+class Assumptions : public testing::TestWithParam<std::tuple<unsigned, unsigned>>
+{
+};
+
+TEST_P(Assumptions, HoldForTheUnit)
+{
+	auto [gbps, flows] = GetParam();
+	Scenario s = make_scenario(SKR_CC_PAPER, flows, gbps);
+	double line = gbps * 125e6, fair = line / flows, packet = s.timing.packet;
+	FixedPoint fluid = fluid_point(s.params, s.red, line, flows, packet);
+	FixedPoint renewal = renewal_point(s.params, s.red, line, flows, packet);
+	double spacing = s.params.np_min_time_between_cnps * 1e-6;
+
+	ASSERT_FALSE(fluid.saturated);
+	Alone a = flow_alone(s.params, line, fluid.p, 0, packet, 4, 1);
+	EXPECT_NEAR(a.rate / fair, 1, 0.05);
+	EXPECT_NEAR(a.alpha / fluid.alpha, 1, 0.05);
+	a = flow_alone(s.params, line, renewal.p, spacing, packet, 4, 2);
+	EXPECT_NEAR(a.rate / fair, 1, 0.05);
+	EXPECT_NEAR(a.alpha / renewal.alpha, 1, 0.05);
+	/* and without the spacing the one model is the other */
+	s.params.np_min_time_between_cnps = 0;
+	renewal = renewal_point(s.params, s.red, line, flows, packet);
+	EXPECT_NEAR(renewal.p / fluid.p, 1, 0.02);
+	EXPECT_NEAR(renewal.alpha / fluid.alpha, 1, 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(NotSaturated, Assumptions,
+			 testing::Values(std::tuple{ 40, 2 }, std::tuple{ 40, 4 },
+					 std::tuple{ 100, 2 }, std::tuple{ 100, 4 },
+					 std::tuple{ 100, 8 }));
 
 TEST(Simulator, TheSameSeedGivesTheSame)
 {

@@ -52,7 +52,8 @@ details()
 
 if [ "$LINK" = skerry ]; then
 	check "details of a QP" details qp 'drv_sq_depth [1-9]' 'drv_sq_under_way 0' \
-		'drv_mtu [1-9]' 'drv_una_psn' 'drv_rate [1-9]'
+		'drv_mtu [1-9]' 'drv_una_psn' 'drv_rate [1-9]' 'drv_cc dcqcn' \
+		'drv_cc_wish device'
 	check "details of a CQ" details cq 'drv_waiting 0' 'drv_overrun 0'
 	check "details of an MR" details mr 'drv_kind user' 'drv_valid 1' 'drv_windows 0'
 else

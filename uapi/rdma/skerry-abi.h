@@ -324,6 +324,23 @@ struct skerry_resize_cq_resp {
 	struct skerry_ring_info ring;
 };
 
+/* Congestion control of a QP; without either of them it is the device's affair */
+#define SKERRY_CREATE_QP_CC_ON		(1U << 0)
+#define SKERRY_CREATE_QP_CC_OFF		(1U << 1)
+
+/**
+ * struct skerry_create_qp_req - request to create a QP
+ * @flags: SKERRY_CREATE_QP_*; EOPNOTSUPP if there are others, EINVAL if these
+ *	contradict each other
+ * @rsvd: zero
+ *
+ * It may be missing: then @flags is 0.
+ */
+struct skerry_create_qp_req {
+	__u32	flags;
+	__u32	rsvd;
+};
+
 /**
  * struct skerry_create_qp_resp - answer to creating a QP
  * @sq: send ring, entries are struct skerry_send_wqe and their data

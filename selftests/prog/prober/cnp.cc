@@ -4,9 +4,9 @@
  * CNP, what it looks like, how often there is one, and which CNPs count.
  */
 #include <algorithm>
-#include <fstream>
 
 #include "../lib/pattern.hh"
+#include "congestion.hh"
 #include "rules.hh"
 
 namespace st
@@ -15,60 +15,7 @@ namespace st
 namespace
 {
 
-constexpr uint8_t CE = 3, UC = 0x20;
 constexpr uint64_t SPACING_US = 130000; /* nearly the most that can be set */
-
-/* debugfs has the device's congestion control */
-void set(const Bench &bench, const std::string &file, const std::string &value)
-{
-	std::ofstream out("/sys/kernel/debug/skerry/" + bench.config.dev_a + "/" + file);
-
-	out << value << std::flush;
-	if (!out)
-		fail("cannot set %s to %s", file.c_str(), value.c_str());
-}
-
-/* one CNP for each marked packet, and as things were when it goes */
-struct Unpaced {
-	explicit Unpaced(const Bench &bench) : bench(bench)
-	{
-		set(bench, "cc_params/np_min_time_between_cnps", "0");
-	}
-	~Unpaced()
-	{
-		set(bench, "cc_params/np_min_time_between_cnps", "50");
-		set(bench, "cnp_pacing", "qp");
-		set(bench, "cc", "dcqcn");
-	}
-
-	const Bench &bench;
-};
-
-/* what the device has counted since */
-struct Count {
-	Count(const Bench &bench, const char *name)
-		: device(bench.config.dev_a), name(name), before(now())
-	{
-	}
-
-	uint64_t now() const { return counters(device)[name]; }
-	/* sooner or later */
-	void is(uint64_t more) const
-	{
-		auto end = now_ns() + Peer::style.patience * 1000000ULL;
-		auto n = now() - before;
-
-		for (; n < more && now_ns() < end; n = now() - before)
-			sleep_us(20000);
-		if (n != more)
-			fail("%s counted %llu, not %llu", name.c_str(),
-			     static_cast<unsigned long long>(n),
-			     static_cast<unsigned long long>(more));
-	}
-
-	std::string device, name;
-	uint64_t before;
-};
 
 /* a packet of a kind, marked, and whether there is a CNP for it */
 struct Kind {
@@ -101,29 +48,6 @@ Bytes body_for(const Peer &peer, uint8_t opcode)
 		return atomic_eth(peer.end.mr.addr(), peer.end.mr.rkey(), 1, 0);
 	default:
 		return data(40, 1);
-	}
-}
-
-Out marked(Out out, uint8_t ecn)
-{
-	out.path.tos = 26 << 2 | ecn;
-	return out;
-}
-
-/* CNPs that came before the answer to something, each checked */
-unsigned int cnps_before(Peer &peer, uint8_t answer)
-{
-	unsigned int count = 0;
-
-	for (;;) {
-		auto p = static_cast<Ghost &>(peer).next();
-
-		if (p.bth.opcode == answer)
-			return count;
-		if (p.bth.opcode != CNP)
-			fail("%s instead of a CNP", opcode_name(p.bth.opcode));
-		peer.check_cnp(p);
-		count++;
 	}
 }
 
@@ -272,10 +196,10 @@ bool paced_once(Bench &bench, const Pacing &pacing)
 	Unpaced unpaced(bench);
 	Flow a(bench), b(bench), c(bench, from(3));
 	auto spacing = [&](uint64_t us) {
-		set(bench, "cc_params/np_min_time_between_cnps", std::to_string(us));
+		set_cc(bench, "cc_params/np_min_time_between_cnps", std::to_string(us));
 	};
 
-	set(bench, "cnp_pacing", pacing.mode);
+	set_cc(bench, "cnp_pacing", pacing.mode);
 	auto start = now_ns();
 	auto quick = [&] { return now_ns() - start < SPACING_US * 1000; };
 	if (a.ce(2) != 2 || b.ce(2) != 2 || c.ce(2) != 2)
@@ -309,8 +233,8 @@ void spaced(Bench &bench, const char *mode, uint64_t us)
 	Flow flow(bench);
 	unsigned int cnps = 0, packets = 0;
 
-	set(bench, "cnp_pacing", mode);
-	set(bench, "cc_params/np_min_time_between_cnps", std::to_string(us));
+	set_cc(bench, "cnp_pacing", mode);
+	set_cc(bench, "cc_params/np_min_time_between_cnps", std::to_string(us));
 	auto start = now_ns();
 	do {
 		cnps += flow.ce(1);
@@ -325,16 +249,6 @@ void spaced(Bench &bench, const char *mode, uint64_t us)
 		fail("%u CNPs in a time for %llu", cnps, static_cast<unsigned long long>(most));
 	if (cnps < 2)
 		fail("%u CNPs for %u packets", cnps, packets);
-}
-
-Out notification(const Peer &peer)
-{
-	auto out = peer.out(CNP, 0, Bytes(CNP_BYTES));
-
-	out.bth.migrated = false;
-	out.bth.congestion = BECN;
-	out.path.tos = 48 << 2;
-	return out;
 }
 
 using Change = std::function<void(Out &)>;
@@ -429,7 +343,7 @@ void to_datagram(Bench &bench)
 
 void switched_off(Bench &bench)
 {
-	set(bench, "cc", "none");
+	set_cc(bench, "cc", "none");
 	Unpaced unpaced(bench);
 	Flow flow(bench);
 	Count ce(bench, "np_ecn_marked_roce_packets"), cnp(bench, "np_cnp_sent"),

@@ -5,7 +5,8 @@
  *
  * --a, --b, --gid: see bench.hh; the QP is on A, the peer stands where B is
  * --foreign: the device is not ours; what it violates is told, and is no failure
- * --suite NAME: wire (if not given), cnp, i7 (marked READ responses), i9 (ports)
+ * --suite NAME: wire (if not given), cnp, marks (what is sent, by whose congestion
+ *	control), i7 (marked READ responses), i9 (ports)
  * --rule TEXT: only rules with that in their names; --without TEXT|TEXT...: not
  *	these
  * --thin N: one exchange of N of each rule
@@ -63,6 +64,8 @@ Trials trials_of(const std::string &suite, const Bench &bench)
 
 	if (suite == "cnp")
 		add_notifications(trials, bench);
+	else if (suite == "marks")
+		add_marks(trials, bench);
 	else if (suite == "i7")
 		add_marked_reads(trials, bench);
 	else if (suite == "i9")

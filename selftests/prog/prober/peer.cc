@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "../lib/pattern.hh"
+#include "congestion.hh"
 
 namespace st
 {
 
-constexpr uint8_t ECN_MASK = 3, ECT_0 = 2, CNP_DSCP = 48;
+constexpr uint8_t CNP_DSCP = 48;
 
 Style Peer::style;
 

@@ -24,8 +24,9 @@ void add_layers(Trials &trials, const Bench &bench);
 void add_unreliable(Trials &trials);
 void add_datagrams(Trials &trials, const Bench &bench);
 
-/* suites of their own: congestion (RoCEv2 but for add_never), I7, I9 */
+/* suites of their own: congestion, I7, I9 */
 void add_notifications(Trials &trials, const Bench &bench);
+void add_marks(Trials &trials, const Bench &bench);
 void add_marked_reads(Trials &trials, const Bench &bench);
 void add_ports(Trials &trials);
 
