@@ -77,6 +77,8 @@ static int skr_qp_take_request(struct ib_udata *udata, enum skr_flow_wish *wish)
 	if (udata->inlen > sizeof(req) &&
 	    !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req)))
 		return -EOPNOTSUPP;
+	if (req.rsvd)
+		return -EOPNOTSUPP;
 	switch (req.flags) {
 	case 0:
 		return 0;
