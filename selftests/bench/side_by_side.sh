@@ -20,8 +20,8 @@ rdma_figures()
 	for verb in write send read; do
 		latency "$verb latency" ib_${verb}_lat || bad=1
 	done
-	rate "write 8 B" 5000 ib_write_bw -s 8 || bad=1
-	rate "write 8 B 16 QPs" 1000 ib_write_bw -s 8 -q 16 || bad=1
+	rate "write 8 B" 30000 ib_write_bw -s 8 || bad=1
+	rate "write 8 B 16 QPs" 3000 ib_write_bw -s 8 -q 16 || bad=1
 	calls_per_message "system calls 64 KiB" 65536 1000 || bad=1
 	calls_per_message "system calls 8 B" 8 3000 || bad=1
 	for mtu in 4096 1024; do
