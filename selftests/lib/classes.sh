@@ -105,15 +105,16 @@ filters()
 	esac
 }
 
-# travels KIND SL TCLASS CLASS [PCP] - B's messages are in that class of WIRE's qdisc and
-# in no other, and their bits on the wire are these
+# travels KIND SL TCLASS CLASS [PCP] - B's messages, of the transport SERVICE, are in that
+# class of WIRE's qdisc and in no other, and their bits on the wire are these
+SERVICE=RC
 travels()
 {
 	local before after i all right
 
 	mapfile -t before < <(counted "$NS_B" "$WIRE")
 	capture "$NS_B" "$WIRE" || return
-	perftest ib_send_bw "$1" -s 64 -n 100 --sl="$2" --tclass="$3" || return
+	perftest ib_send_bw "$1" -c $SERVICE -s 64 -n 100 -r 200 --sl="$2" --tclass="$3" || return
 	captured || return
 	mapfile -t after < <(counted "$NS_B" "$WIRE")
 	filters "$1" "$3" "${5-}"

@@ -4,7 +4,7 @@
 # Congestion, live, the whole matrix: 2:1, 4:1 and 8:1 with congestion control, without,
 # and with the kernel's own rxe, which knows none; READs, UC, and a flow that
 # shares a host with an incast but not the bottleneck. Unlike congestion.sh this judges
-# fairness and utilisation, and wants a machine that is not busy.
+# fairness and utilisation, and wants a machine that is not busy, or ICOUNT=1.
 # only: on demand
 # timeout: 1800
 

@@ -14,7 +14,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/classes.sh
 . "$(dirname "$0")/../lib/classes.sh"
 
-plan 31
+plan 34
 [ "$LINK" = skerry ] || skip_all "the classes are skerry's"
 
 mark=$(deferred)
@@ -30,6 +30,10 @@ for qdisc in prio ets mqprio; do
 	check "$qdisc: RoCEv1, SL 2, DSCP 46" travels v1-v4 2 184 2
 	check "$qdisc: SL 0" travels v4 0 104 0
 done
+SERVICE=UD
+check "UD, IPv4, SL 3, DSCP 26; the address handle's ECN bits neither" travels v4 3 107 3
+check "UD, RoCEv1, SL 2, DSCP 46" travels v1-v6 2 187 2
+SERVICE=RC
 
 #
 # Congestion: A's answers to what B's netdev marked
@@ -178,4 +182,7 @@ done
 check "VLAN, map 2:5: RoCEv2, IPv4, SL 5: priority 5, class 2" travels v4 5 104 2 5
 check "VLAN, map 3:3: RoCEv2, IPv6, SL 3: priority 3, class 3" travels v6 3 40 3 3
 check "VLAN, map 2:5: RoCEv1, SL 5: priority 5, class 2" travels v1-v4 5 184 2 5
+SERVICE=UD
+check "VLAN, map 2:5: UD, IPv4, SL 5: priority 5, class 2" travels v4 5 104 2 5
+SERVICE=RC
 check "VLAN: RoCEv2, SL 0: priority 0, class 0" travels v6 0 104 0 0
