@@ -111,7 +111,7 @@ stacked_links()
 # tagged KIND SL PCP - ping-pong with that service level has that tag on the wire, once
 tagged()
 {
-	local dump
+	local dump _in
 
 	in_host "$NS_A"
 	"${_in[@]}" timeout 60 tcpdump -i pA -Q out -e -nn -l -c 200 > "$TMP/dump" 2> "$TMP/dump.err" &

@@ -214,7 +214,7 @@ long_enough()
 		failover "$@"
 		status=$?
 		[ $status = 2 ] || return $status
-		count=$((count * 3))
+		count=$((count * 2))
 	done
 	echo "the traffic ended before the failovers"
 	return 1

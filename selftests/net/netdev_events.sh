@@ -37,7 +37,7 @@ check "and with the IPv6 address" wait_until 1 gids_are 0 'fd77:0009:.*:0009'
 in_host "$NS_A"
 "${_in[@]}" stdbuf -oL ibv_asyncwatch -d $SK_A > "$TMP/events" 2>&1 &
 defer kill $!
-sleep 1
+must wait_until 20 grep -q FD "$TMP/events"
 
 # said WORDS
 said()

@@ -94,27 +94,59 @@ std::vector<Bytes> with_checksum(Bytes frame, uint16_t error)
 	return { frame };
 }
 
-/* IPv4 options: that many words of "no operation" */
-std::vector<Bytes> with_options(Bytes frame, uint8_t words)
+/*
+ * More of an IP header: bytes after the plain ones, which tell of them and of the length
+ * in their own places. What the ICRC is to be over then nobody says: the plain header as it
+ * would be without them, or as it is, or one of both; not one is to be taken.
+ */
+struct MoreHeader {
+	size_t plain, kind_at, length_at;
+	uint8_t kind;
+	uint16_t length;
+	Bytes more;
+};
+
+std::vector<Bytes> with_more(const Bytes &frame, const MoreHeader &h)
 {
-	frame.insert(frame.begin() + IP + 20, words * 4, 1);
-	frame[IP] = 0x45 + words;
-	set16(frame, IP + 2, frame.size() - IP);
-	fix_ip_checksum(frame);
-	return { frame };
+	std::vector<Bytes> all;
+
+	for (bool own_kind : { false, true }) {
+		for (bool own_length : { false, true }) {
+			auto f = frame;
+
+			if (own_kind)
+				f[h.kind_at] = h.kind;
+			if (own_length)
+				set16(f, h.length_at, h.length);
+			fix_icrc(f);
+			f[h.kind_at] = h.kind;
+			set16(f, h.length_at, h.length);
+			f.insert(f.begin() + IP + h.plain, h.more.begin(), h.more.end());
+			fix_ip_checksum(f);
+			all.push_back(f);
+		}
+	}
+	return all;
+}
+
+/* IPv4 options: that many words of "no operation" */
+std::vector<Bytes> with_options(const Bytes &frame, uint8_t words)
+{
+	uint8_t kind = 0x45 + words;
+	uint16_t length = frame.size() - IP + words * 4;
+
+	return with_more(frame, { 20, IP, IP + 2, kind, length, Bytes(words * 4, 1) });
 }
 
 /* an IPv6 header of eight bytes in front of UDP */
-std::vector<Bytes> with_extension(Bytes frame, uint8_t kind)
+std::vector<Bytes> with_extension(const Bytes &frame, uint8_t kind)
 {
 	const Bytes pad = { UDP, 0, 1, 4, 0, 0, 0, 0 };	    /* PadN */
 	const Bytes atomic = { UDP, 0, 0, 0, 0, 0, 0, 99 }; /* fragment that is the whole */
 	auto &header = kind == FRAGMENT ? atomic : pad;
+	uint16_t length = frame.size() - IP - 40 + header.size();
 
-	frame.insert(frame.begin() + IP + 40, header.begin(), header.end());
-	frame[IP + 6] = kind;
-	set16(frame, IP + 4, frame.size() - IP - 40);
-	return { frame };
+	return with_more(frame, { 40, IP + 6, IP + 4, kind, length, header });
 }
 
 /* in two fragments; the ICRC is that of what comes out when they are put together */
