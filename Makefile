@@ -11,7 +11,7 @@ help:
 	@echo '                 KERNEL=6.12|7.3  only this kernel (demo: 7.3 if not given)'
 	@echo '                 LANE=kasan       only the selftests, all of them, in User-mode'
 	@echo '                                  Linux with KASAN and UBSAN'
-	@echo '                 LANE=lockdep     likewise: QEMU with lockdep and kmemleak, slow'
+	@echo '                 LANE=lockdep     likewise, with lockdep and kmemleak'
 	@echo 'make check       static checks only'
 	@echo 'make unit        unit tests only'
 	@echo 'make selftests   selftests in the guests only'

@@ -94,7 +94,7 @@ is_lane()
 lane_arch()
 {
 	case $1 in
-	kasan) echo um ;;
+	kasan | lockdep) echo um ;;
 	*) echo x86 ;;
 	esac
 }

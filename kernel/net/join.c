@@ -14,12 +14,19 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
+static int skr_join_ip6(struct net_device *ndev, const struct in6_addr *gid)
+{
+	int err = IS_ENABLED(CONFIG_IPV6) ? ipv6_dev_mc_inc(ndev, gid) : -EAFNOSUPPORT;
+
+	return err && err != -ENOMEM ? -EADDRNOTAVAIL : err;
+}
+
 static int skr_join_ip(struct net_device *ndev, const struct in6_addr *gid)
 {
 	struct in_device *in_dev;
 
 	if (!ipv6_addr_v4mapped(gid))
-		return IS_ENABLED(CONFIG_IPV6) && !ipv6_dev_mc_inc(ndev, gid) ? 0 : -EADDRNOTAVAIL;
+		return skr_join_ip6(ndev, gid);
 	in_dev = __in_dev_get_rtnl(ndev);
 	if (!in_dev)
 		return -EADDRNOTAVAIL;

@@ -20,7 +20,7 @@
  *
  * Context: process, without rtnl.
  * Return: 0; -EADDRNOTAVAIL if the netdev does not speak IPv4 or IPv6 (any
- *	more); or what the netdev's filter failed with.
+ *	more); -ENOMEM; or what the netdev's filter failed with.
  */
 int skr_join(struct skr_dev *dev, const struct in6_addr *gid);
 

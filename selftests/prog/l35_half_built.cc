@@ -11,13 +11,17 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/bench.hh"
 #include "lib/fail.hh"
 #include "lib/faults.hh"
 #include "lib/link.hh"
+#include "lib/region.hh"
 #include "lib/verbs.hh"
+#include "lib/xrc.hh"
 
 using namespace st;
 
@@ -40,13 +44,26 @@ struct Ground {
 	QpLink link;
 };
 
+/* sweep a call that changes something, an errno its result, and what comes after it */
+void sweep_change(const char *what, const std::function<int()> &change,
+		  const std::function<void()> &after)
+{
+	const int failed = sweep_faults(change, after);
+
+	Tap::note("%s: %d faults", what, failed);
+	if (!failed)
+		fail("not one fault made it fail");
+}
+
 /* sweep a call that makes an object and the one that destroys it */
 template <typename T>
 void sweep(const char *what, const std::function<T *()> &make,
 	   const std::function<int(T *)> &destroy)
 {
 	T *made = nullptr;
-	int failed = sweep_faults(
+
+	sweep_change(
+		what,
 		[&] {
 			made = make();
 			return made ? 0 : errno;
@@ -55,10 +72,6 @@ void sweep(const char *what, const std::function<T *()> &make,
 			if (int err = destroy(made))
 				fail("destroying it: %s", std::strerror(err));
 		});
-
-	Tap::note("%s: %d faults", what, failed);
-	if (!failed)
-		fail("not one fault made it fail");
 }
 
 void domains(Bench &bench)
@@ -122,6 +135,116 @@ void regions(Bench &bench)
 		"ibv_reg_mr",
 		[&] { return ibv_reg_mr(g.pd.get(), g.mr.data(), g.mr.size(), ALL_ACCESS); },
 		ibv_dereg_mr);
+}
+
+/* pages that come when they are needed; those of a fetch that fails do not */
+void paging(Bench &bench)
+{
+	Ground g(bench);
+	Memory memory(1 << 18);
+	ibv_mr *(*reg)(ibv_pd *, void *, size_t, int) = ibv_reg_mr;
+
+	sweep<ibv_mr>(
+		"ibv_reg_mr, on demand",
+		[&] {
+			return reg(g.pd.get(), memory.data(), memory.size(),
+				   ALL_ACCESS | IBV_ACCESS_ON_DEMAND);
+		},
+		ibv_dereg_mr);
+	Region region(g.pd, memory.data(), memory.size(), ALL_ACCESS | IBV_ACCESS_ON_DEMAND);
+	sweep_change(
+		"ibv_advise_mr",
+		[&] {
+			ibv_sge sge = region.sge(0, memory.size());
+
+			return ibv_advise_mr(g.pd.get(), IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+					     IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
+		},
+		/* and are not there the next time */
+		[&] { madvise(memory.data(), memory.size(), MADV_DONTNEED); });
+}
+
+void device_memory(Bench &bench)
+{
+	Ground g(bench);
+	ibv_alloc_dm_attr attr = {};
+
+	attr.length = 3 * 4096;
+	sweep<ibv_dm>(
+		"ibv_alloc_dm", [&] { return ibv_alloc_dm(g.dev.get(), &attr); }, ibv_free_dm);
+	auto *dm = ibv_alloc_dm(g.dev.get(), &attr);
+	if (!dm)
+		fail_errno("ibv_alloc_dm");
+	sweep<ibv_mr>(
+		"ibv_reg_dm_mr",
+		[&] {
+			return ibv_reg_dm_mr(g.pd.get(), dm, 0, attr.length,
+					     IBV_ACCESS_ZERO_BASED | ALL_ACCESS);
+		},
+		ibv_dereg_mr);
+	if (int err = ibv_free_dm(dm))
+		fail_errno("ibv_free_dm", err);
+}
+
+void xrc(Bench &bench)
+{
+	Ground g(bench);
+	ibv_xrcd_init_attr init = {};
+	ibv_srq_init_attr_ex shared = {};
+
+	init.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+	init.fd = -1;
+	init.oflags = O_CREAT;
+	sweep<ibv_xrcd>(
+		"ibv_open_xrcd", [&] { return ibv_open_xrcd(g.dev.get(), &init); }, ibv_close_xrcd);
+
+	Xrcd xrcd(g.dev);
+	shared.attr = { 32, 1, 0 };
+	shared.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
+			   IBV_SRQ_INIT_ATTR_CQ;
+	shared.srq_type = IBV_SRQT_XRC;
+	shared.pd = g.pd.get();
+	shared.xrcd = xrcd.get();
+	shared.cq = g.cq.get();
+	sweep<ibv_srq>(
+		"ibv_create_srq_ex, XRC",
+		[&] {
+			auto copy = shared;
+			return ibv_create_srq_ex(g.dev.get(), &copy);
+		},
+		ibv_destroy_srq);
+	sweep<ibv_qp>(
+		"ibv_create_qp_ex, XRC target", [&] { return make_target(g.dev, xrcd); },
+		ibv_destroy_qp);
+	sweep<ibv_qp>(
+		"ibv_create_qp_ex, XRC initiator", [&] { return make_initiator(g.pd, g.cq); },
+		ibv_destroy_qp);
+
+	Qp target(g.dev, make_target(g.dev, xrcd));
+	sweep<ibv_qp>(
+		"ibv_open_qp", [&] { return open_target(g.dev, xrcd, target.num()); },
+		ibv_destroy_qp);
+}
+
+/* a group that the QP joins and leaves */
+void groups(Bench &bench)
+{
+	Ground g(bench);
+	QpDepth depth;
+	ibv_gid group = {};
+
+	depth.type = IBV_QPT_UD;
+	group.raw[0] = 0xff;
+	group.raw[1] = 0x0e;
+	group.raw[15] = 35;
+	Qp qp(g.dev, g.pd, g.cq, g.cq, depth);
+	qp.to_datagram(0x11111111, 0);
+	sweep_change(
+		"ibv_attach_mcast", [&] { return ibv_attach_mcast(qp.get(), &group, 0); },
+		[&] {
+			if (int err = ibv_detach_mcast(qp.get(), &group, 0))
+				fail_errno("ibv_detach_mcast", err);
+		});
 }
 
 void handles(Bench &bench)
@@ -219,6 +342,11 @@ int main(int argc, char **argv)
 		{ "shared receive queues", srqs },
 		{ "QPs", qps },
 		{ "regions", regions },
+		{ "regions on demand", paging },
+		/* not over dma-bufs: dma_buf_vmap() warns of each exporter without memory */
+		{ "device memory", device_memory },
+		{ "XRC", xrc },
+		{ "multicast groups", groups },
 		{ "address handles", handles },
 		{ "resizing a CQ", resize },
 		{ "connecting a QP", transitions },

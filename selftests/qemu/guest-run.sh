@@ -12,7 +12,7 @@ CGROUP=/sys/fs/cgroup/test
 KMEMLEAK=/sys/kernel/debug/kmemleak
 leaks=''
 two=$(grep -ow guests=2 /proc/cmdline)
-TROUBLE='WARNING:|BUG:|Oops|Call Trace:|refcount_t:|KASAN|KFENCE|UBSAN|kmemleak'
+TROUBLE='WARNING:|BUG:|Oops|Call Trace:|refcount_t:|KASAN|KFENCE|UBSAN|new suspected memory leak'
 TROUBLE+='|unregister_netdevice: waiting for|soft lockup|rcu.*stall|blocked for more than'
 TROUBLE+='|general protection fault|unhandled|use-after-free|list_(add|del) corruption'
 
@@ -184,14 +184,29 @@ no_leaks()
 	# what is younger than five seconds it does not report; and what one scan
 	# finds may have been on its way from one list to another
 	sleep 6
-	echo scan > $KMEMLEAK
-	echo scan > $KMEMLEAK
+	# that fails if it was switched off meanwhile
+	echo scan > $KMEMLEAK && echo scan > $KMEMLEAK || return
 	cat $KMEMLEAK
 	[ -z "$(cat $KMEMLEAK)" ]
 }
 
-# it was switched off if it ran out of memory, or is not there
-[ -w $KMEMLEAK ] && { echo scan && echo clear; } 2> /dev/null > $KMEMLEAK && leaks=watched
+# lockdep_on - it looks no further once it has reported something, or has run out of room
+lockdep_on()
+{
+	cat /proc/lockdep_stats
+	grep -qx ' debug_locks: *1' /proc/lockdep_stats
+}
+
+# leaks_from_here_on - what the boot has left is not the tests'. Fails if kmemleak is not
+# there, or was switched off for want of memory.
+leaks_from_here_on()
+{
+	[ -w $KMEMLEAK ] || return
+	sleep 6
+	echo scan > $KMEMLEAK && echo scan > $KMEMLEAK && echo clear > $KMEMLEAK
+} 2> /dev/null
+
+leaks_from_here_on && leaks=watched
 
 [ -z "$two" ] || peer_ready
 while read -r test; do
@@ -200,6 +215,9 @@ done < /skerry/tests
 
 if [ "${LINK:-}" = skerry ] && [ -d /sys/module/skerry ]; then
 	at_end unload 60 "skerry unloads after all tests" modprobe -r skerry
+fi
+if [ -r /proc/lockdep_stats ]; then
+	at_end lockdep 60 "lockdep has looked at all of it" lockdep_on
 fi
 if [ -n "$leaks" ]; then
 	at_end kmemleak 300 "no memory has been left behind" no_leaks

@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# As storm.sh, ten minutes.
+# only: on demand
+# timeout: 1200
+
+DURATION=${DURATION:-600}
+# shellcheck source-path=SCRIPTDIR source=storm.sh
+. "$(dirname "$0")/storm.sh"
