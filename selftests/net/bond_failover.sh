@@ -5,6 +5,7 @@
 # data over it: nothing is lost, no QP fails, and nothing stands still for 2 s. Where it
 # does, up to three times, and even undisturbed traffic has long pauses, it is the
 # machine that is busy, and the length of the pause is skipped.
+# only: on demand
 # timeout: 400
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
