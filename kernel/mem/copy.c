@@ -39,7 +39,8 @@ static u32 skr_loan_add(struct skr_loan *loan, void *piece, u32 length)
 		last->bv_len += n;
 		return n;
 	}
-	if (loan->num == SKR_LOAN_PIECES || !sendpage_ok(head)) {
+	/* skbs count in ints, which the largest of huge pages are too large for */
+	if (loan->num == SKR_LOAN_PIECES || offset > INT_MAX || !sendpage_ok(head)) {
 		loan->refused = true;
 		return length;
 	}
@@ -52,7 +53,7 @@ static void skr_loan_piece(struct skr_loan *loan, void *piece, u32 length)
 {
 	u32 done;
 
-	/* not what is mapped elsewhere: buffers of devices */
+	/* not what is mapped elsewhere */
 	if (!virt_addr_valid(piece))
 		loan->refused = true;
 	for (done = 0; done < length && !loan->refused;)
@@ -101,6 +102,9 @@ static bool skr_mr_copy(const struct skr_mr *mr, u64 addr, const struct skr_reac
 	u32 left = reach->length;
 	u64 most = reach->most;
 
+	/* a device's memory may go whoever has a reference to it */
+	if (copy->loan && mr->mem.dmabuf)
+		copy->loan->refused = true;
 	while (left) {
 		u32 n = left;
 		void *piece = skr_mr_hold(mr, addr, &n, skr_copy_writes(copy), &held);

@@ -133,8 +133,11 @@ struct skr_loan {
  * @length: bytes; @offset + @length within the list
  * @loan: set to the memory, or to none
  *
- * Who lends it may not change it until the message is completed. If he does, or if the
- * pages become others' meanwhile, what is sent has a wrong ICRC: nobody else is hurt.
+ * Who lends it may not change it until the message is completed. If he does, what is sent
+ * has a wrong ICRC, or, on a way that the peer's host looks at the same pages, other bytes
+ * than were posted: it hurts nobody but those who talk to each other. What looks at
+ * the skb later than the peer, a packet socket without a ring for one, may see what the
+ * memory is used for after that.
  *
  * Context: BH, under dev->mr_srcu.
  * Return: 0, and skr_loan_end() or who takes the pieces over follows; -EOPNOTSUPP if it

@@ -136,8 +136,8 @@ static void skr_batch_take(struct sk_buff *skb, struct skr_loan *loan)
 	struct bio_vec *piece;
 
 	for (piece = loan->piece; piece < loan->piece + loan->num; piece++) {
-		skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, piece->bv_page,
-				   piece->bv_offset, piece->bv_len);
+		skb_fill_page_desc_noacc(skb, skb_shinfo(skb)->nr_frags, piece->bv_page,
+					 piece->bv_offset, piece->bv_len);
 		skr_batch_grown(skb, piece->bv_len);
 	}
 	/* their owner can write to them */

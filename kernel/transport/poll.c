@@ -209,7 +209,7 @@ static struct skr_qp *skr_poll_find(struct skr_poll_slice *slice, u64 now)
 }
 
 /* What is posted while the QP is busy is found by the requester: no kick either */
-static void skr_poll_run(struct skr_poll_slice *slice, struct skr_qp *qp)
+static void skr_poll_run(struct skr_poll_slice *slice, struct skr_qp *qp, bool watched)
 {
 	u32 taken;
 
@@ -217,7 +217,9 @@ static void skr_poll_run(struct skr_poll_slice *slice, struct skr_qp *qp)
 	WRITE_ONCE(qp->poll.hungry, false);
 	skr_qp_run(qp);
 	taken = READ_ONCE(qp->sq.taken);
-	slice->hits += taken - qp->poll.seen;
+	/* a reset may have it begin anywhere */
+	if (watched)
+		slice->hits += min(taken - qp->poll.seen, qp->sq.ring.depth);
 	qp->poll.seen = taken;
 	skr_qp_put(qp);
 }
@@ -227,16 +229,19 @@ static void skr_poll_let_go(struct skr_poll_slice *slice)
 {
 	struct skr_poll *poll = slice->poll;
 	int budget = SKR_POLL_QPS;
+	bool watched = false;
 	struct skr_qp *qp;
 
 	do {
 		spin_lock_bh(&poll->lock);
 		qp = list_first_entry_or_null(&poll->qps, struct skr_qp, poll.node);
-		if (qp)
+		if (qp) {
+			watched = test_bit(SKR_QP_WATCHED, &qp->run_flags);
 			skr_poll_remove(poll, qp);
+		}
 		spin_unlock_bh(&poll->lock);
 		if (qp)
-			skr_poll_run(slice, qp);
+			skr_poll_run(slice, qp, watched);
 	} while (qp && --budget);
 }
 
@@ -262,14 +267,14 @@ static bool skr_poll_wanted(void)
 	return need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY);
 }
 
-/* Let others have this CPU. Return: false if they wanted it for long. */
+/* Preemption is on again: let others have this CPU. Return: false if they wanted it for long. */
 static bool skr_poll_yield(void)
 {
 	u64 start = ktime_get_ns();
 
-	if (!skr_poll_wanted())
-		return true;
-	schedule();
+	preempt_enable();
+	if (skr_poll_wanted())
+		schedule();
 	return ktime_get_ns() - start < SKR_POLL_BRIEF_NS;
 }
 
@@ -287,14 +292,13 @@ static void skr_poll_work(struct work_struct *work)
 	       !list_empty_careful(&poll->qps)) {
 		qp = skr_poll_find(&slice, now);
 		if (qp)
-			skr_poll_run(&slice, qp);
+			skr_poll_run(&slice, qp, true);
 		else
 			cpu_relax();
 		now = ktime_get_ns();
 	}
 	skr_poll_let_go(&slice);
 	skr_poll_judge(&slice);
-	preempt_enable();
 	if (skr_poll_yield() && slice.hits >= SKR_POLL_WORTH)
 		WRITE_ONCE(poll->welcome, true);
 }

@@ -80,6 +80,7 @@ enum {
 	SKR_QP_TIMER_ACK,	/* the ACK timer expired */
 	SKR_QP_WATCHED,		/* the poller looks at the send ring: no kick is needed */
 	SKR_QP_PATH,		/* the netdev takes another path now */
+	SKR_QP_ASIDE,		/* bulk waits for the worker */
 };
 
 /**
@@ -821,6 +822,16 @@ void skr_qp_unlock(struct skr_qp *qp) __releases(&qp->lock);
  * Context: any, also with interrupts off or locks held.
  */
 void skr_qp_run_later(struct skr_qp *qp);
+
+/**
+ * skr_qp_run_aside() - bulk has come for a QP: let a worker copy it
+ * @qp: QP
+ *
+ * Until the worker is there, more that comes may be left to it (SKR_QP_ASIDE).
+ *
+ * Context: BH.
+ */
+void skr_qp_run_aside(struct skr_qp *qp);
 
 /**
  * skr_qp_run_soon() - there is work for a QP, and more may be about to come

@@ -128,11 +128,11 @@ struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *p
  * copies it meanwhile. On one machine the softirq is the sender's. What follows is left to
  * the worker that is about to come, too, or this CPU would do the work before it.
  */
-static bool skr_rx_aside(const struct skr_qp *qp, u32 bytes)
+static bool skr_rx_aside(const struct skr_qp *qp, const struct sk_buff_head *queue, u32 bytes)
 {
-	if (work_pending(&qp->work))
-		return true;
-	return bytes >= SKR_RX_ASIDE && READ_ONCE(skr_tune.rx_worker) && num_online_cpus() > 1;
+	if (!READ_ONCE(skr_tune.rx_worker) || num_online_cpus() == 1 || queue == &qp->rx_cnp)
+		return false;
+	return bytes >= SKR_RX_ASIDE || test_bit(SKR_QP_ASIDE, &qp->run_flags);
 }
 
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,
@@ -140,19 +140,21 @@ static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct s
 {
 	struct skr_rx_cb *cb = skr_rx_cb(piece);
 	u32 bytes = cb->len - cb->at;
-	u32 limit = SKR_RX_BACKLOG;
+	u32 limit = SKR_RX_BACKLOG, waiting;
 
 	cb->psn = pkt->psn;
 	if (cb->len > cb->seg)
 		limit /= SKR_RX_SUPER;
-	if (skb_queue_len_lockless(queue) >= limit) {
+	waiting = skb_queue_len_lockless(queue);
+	if (waiting >= limit) {
 		skr_rx_drop(piece, pkt, SKR_DROP_BUSY, skr_rx_left(piece));
 		kfree_skb(piece);
 		return;
 	}
 	skb_queue_tail(queue, piece);
-	if (skr_rx_aside(qp, bytes))
-		skr_qp_run_later(qp);
+	/* a worker that does not come in time is not waited for */
+	if (waiting < limit / 4 && skr_rx_aside(qp, queue, bytes))
+		skr_qp_run_aside(qp);
 	else if (bytes >= SKR_RX_AT_ONCE)
 		skr_qp_run(qp);
 	else

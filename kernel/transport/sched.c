@@ -24,7 +24,7 @@ static struct workqueue_struct *skr_bh_wq;
 
 int skr_sched_init(void)
 {
-	skr_wq = alloc_workqueue("skerry", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	skr_wq = alloc_workqueue("skerry", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!skr_wq)
 		return -ENOMEM;
 	skr_bh_wq = alloc_workqueue("skerry_bh", SKR_WQ_BH, 0);
@@ -61,6 +61,12 @@ void skr_qp_run_later(struct skr_qp *qp)
 {
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
 	skr_qp_queue(qp, skr_wq, &qp->work);
+}
+
+void skr_qp_run_aside(struct skr_qp *qp)
+{
+	set_bit(SKR_QP_ASIDE, &qp->run_flags);
+	skr_qp_run_later(qp);
 }
 
 /* Is more about to come? If it was not lately, then only now and then look again. */
@@ -103,6 +109,7 @@ void skr_qp_work(struct work_struct *work)
 {
 	struct skr_qp *qp = container_of(work, struct skr_qp, work);
 
+	clear_bit(SKR_QP_ASIDE, &qp->run_flags);
 	skr_qp_run(qp);
 	skr_qp_put(qp);
 }

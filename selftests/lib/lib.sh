@@ -763,6 +763,14 @@ traffic()
 # on; nothing else than that encapsulation may pass if it is given
 watch_icrc()
 {
+	local file=/sys/kernel/debug/skerry/zero_copy
+
+	# the watcher's copy is made when it reads: what was lent may be in use again by then
+	if [ -e $file ]; then
+		echo N > $file
+		# shellcheck disable=SC2016 # the shell that runs it expands it
+		defer sh -c 'echo Y > "$1"' sh $file
+	fi
 	in_host "$NS_A"
 	"${_in[@]}" "$PROG/icrcwatch" --interface "$DEV_A" ${1:+--only="$1"} > "$TMP/icrc" 2>&1 &
 	_watcher=$!
