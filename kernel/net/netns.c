@@ -187,7 +187,7 @@ static struct net_device *skr_dev_address(struct skr_dev *dev, const struct in6_
 		return NULL;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	rdma_put_gid_attr(attr);
-	return IS_ERR(ndev) ? NULL : ndev;
+	return IS_ERR(ndev) || !skr_vlan_ours(dev, ndev) ? NULL : ndev;
 }
 
 struct skr_dev *skr_netns_find_address(struct net *net, const struct in6_addr *gid)

@@ -111,20 +111,19 @@ stacked_links()
 # tagged KIND SL PCP - ping-pong with that service level has that tag on the wire, once
 tagged()
 {
-	local dump _in
+	local dump _in packets='\.4791: '
 
+	case $1 in v1-*) packets=0x8915 ;; esac
+	rm -f "$TMP/dump.err"
 	in_host "$NS_A"
-	"${_in[@]}" timeout 60 tcpdump -i pA -Q out -e -nn -l -c 200 > "$TMP/dump" 2> "$TMP/dump.err" &
+	"${_in[@]}" timeout 120 tcpdump -i pA -Q out -e -nn -l -c 200 > "$TMP/dump" 2> "$TMP/dump.err" &
 	dump=$!
-	wait_until 10 grep -q listening "$TMP/dump.err"
-	pingpong "$1" -n 50 -l "$2" || return
-	sleep 1
+	wait_until 60 grep -qs listening "$TMP/dump.err"
+	pingpong "$1" -n 50 -l "$2" || { kill $dump; return 1; }
+	wait_until 20 grep -q "$packets" "$TMP/dump"
 	kill $dump 2> /dev/null
 	wait $dump 2> /dev/null
-	case $1 in
-	v1-*) grep 0x8915 ;;
-	*) grep '\.4791:\|8100.*4791' ;;
-	esac < "$TMP/dump" > "$TMP/roce"
+	grep "$packets" "$TMP/dump" > "$TMP/roce"
 	if [ ! -s "$TMP/roce" ] || grep -v "vlan 55, p $3," "$TMP/roce" > "$TMP/wrong" ||
 		grep 'vlan.*vlan' "$TMP/roce" > "$TMP/wrong"; then
 		head -n 3 "$TMP/wrong" "$TMP/dump"

@@ -3,7 +3,7 @@
 #
 # CNPs, judged by the prober: which marked packets are answered by one, its layout,
 # how often there is one, and which of those that come in count.
-# timeout: 300
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -4,7 +4,7 @@
 # The DCB APP table of a netdev chooses the class of what has no service level: by
 # DSCP, by UDP port, by ethertype, or for want of these; connected QPs follow changes.
 # The netdev gets its table from a test module, as no virtual one of Debian's has one.
-# timeout: 240
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -4,6 +4,7 @@
 # What packets say of congestion, by the prober's capture of them: ECT(0) of RC, UC and
 # UD, if the device or the program asks for congestion control; DSCP by the traffic
 # class; and who has no congestion control ignores CNPs.
+# timeout: 300
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

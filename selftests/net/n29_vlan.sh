@@ -4,7 +4,7 @@
 # N29: a link on the parent of a VLAN device has its addresses: tag and priority
 # on the wire, the connection manager, and a VLAN that is deleted while somebody listens
 # on its address. A link on the VLAN device itself is vlan_links'.
-# timeout: 240
+# timeout: 480
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -18,7 +18,7 @@ plan 10
 # gone_in_time HOST DEV - a netdev can be deleted while it is in use
 gone_in_time()
 {
-	in_time 5 ip -n "$1" link del "$2"
+	in_time 60 ip -n "$1" link del "$2"
 }
 
 stacked_up vlan
@@ -42,4 +42,4 @@ check "the VLAN can be deleted while somebody listens" gone_in_time "$NS_A" uA
 kill $listener 2> /dev/null
 wait $listener 2> /dev/null
 check "the link stays" link_exists "$NS_A" $SK_A
-check "without the VLAN's GIDs" wait_until 5 negate gid_index "$NS_A" $SK_A v4
+check "without the VLAN's GIDs" wait_until 20 negate gid_index "$NS_A" $SK_A v4

@@ -5,7 +5,7 @@
 # traffic of both types over it and each ICRC recomputed. What programs of others do on
 # them is netdevs_tools'; dummy and loopback device are same_host's, virtio-net and
 # e1000e two_guests', and what is refused link_errors'.
-# timeout: 600
+# timeout: 1200
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

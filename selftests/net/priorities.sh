@@ -5,7 +5,7 @@
 # count on a plain and on a VLAN device is what is on the wire, with the DSCP and the
 # VLAN priority that were asked for; CNPs have a class of their own; and a class that
 # is paused holds its QPs back without losing a packet.
-# timeout: 300
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

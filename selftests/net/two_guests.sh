@@ -4,7 +4,7 @@
 # Two guests, each with a kernel of its own, joined by NICs as QEMU has them, virtio-net
 # and e1000e: ping-pong, perftest, rping and verified traffic over RoCEv1 and RoCEv2.
 # guests: 2
-# timeout: 600
+# timeout: 900
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"

@@ -3,6 +3,7 @@
 #
 # Congestion control per QP, if the program asks: by the command that makes a QP, by the
 # provider's SKERRY_CONGESTION_CONTROL, and what is to be seen of it.
+# timeout: 300
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
@@ -18,11 +19,12 @@ asked()
 {
 	local holder status
 
+	: > "$TMP/holder"
 	in_host "$NS_A"
 	SKERRY_CONGESTION_CONTROL=$1 "${_in[@]}" "$PROG/holder" --a "$SK_A" --b "$SK_B" \
 		--idle --wait 600 > "$TMP/holder" 2>&1 &
 	holder=$!
-	wait_until 10 grep -q ready "$TMP/holder"
+	wait_until 60 grep -q ready "$TMP/holder"
 	rdma -dd res show qp link "$SK_A/1" > "$TMP/res" 2>&1
 	awk -v pid="pid $holder " '/^[a-z]/ { mine = index($0, pid) } mine' "$TMP/res" |
 		grep "drv_cc $2 .*drv_cc_wish $1"
