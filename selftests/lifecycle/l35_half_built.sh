@@ -4,7 +4,7 @@
 # L35: objects and links that cannot be made because the kernel has no memory
 # or the user gave a bad pointer: a clean errno and nothing left. Only a kernel
 # that injects faults can show it (LANE=kasan, LANE=lockdep).
-# timeout: 300
+# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
