@@ -121,10 +121,11 @@ void skr_poll_left(struct skr_dev *dev)
 bool skr_poll_drained(struct skr_qp *qp)
 {
 	struct skr_poll *poll = &qp->dev->poll;
+	enum skr_poll_mode mode = READ_ONCE(poll->mode);
 
 	lockdep_assert_held(&qp->lock);
 	/* the kernel's own do not leave posts to be found */
-	if (READ_ONCE(poll->mode) == SKR_POLL_OFF || !qp->ibqp->uobject)
+	if (mode == SKR_POLL_OFF || !qp->ibqp->uobject)
 		return false;
 	WRITE_ONCE(qp->poll.drained, ktime_get_ns());
 	if (test_bit(SKR_QP_WATCHED, &qp->run_flags)) {
@@ -133,7 +134,7 @@ bool skr_poll_drained(struct skr_qp *qp)
 		return true;
 	}
 	if (qp->poll.kicked &&
-	    (READ_ONCE(poll->quick) >= SKR_POLL_QUICK || READ_ONCE(poll->mode) == SKR_POLL_ALWAYS) &&
+	    (mode == SKR_POLL_ALWAYS || READ_ONCE(poll->quick) >= SKR_POLL_QUICK) &&
 	    skr_poll_allowed(poll))
 		skr_poll_ask(qp);
 	qp->poll.kicked = false;
