@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
+# timeout: 600
+#
 # RC in full with the kernel's rxe at the other end: all operations mixed, odd
 # sizes, path MTU 1024 and 4096, PSNs that wrap, perftest's sizes and atomics,
 # as server and as client; and SENDs and WRITEs mixed with packets lost.
@@ -27,7 +29,6 @@
 # - It takes the answer to a READ that it asked for again from the middle on for wrong, at
 #   times, and then warns (rxe_completer), which ends the guest. So rxe's READs and
 #   atomics meet loss in interop_rxe_rc_all.sh only.
-# timeout: 600
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
