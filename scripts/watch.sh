@@ -20,10 +20,17 @@ quiet_limit()
 	fi
 }
 
-# watch_guest PID - until it ends
+# switch_off PID WHY - and say so where the guest would
+switch_off()
+{
+	echo "# switched off by the host: $2" >> "$dir/verdict"
+	kill -9 "$1"
+}
+
+# watch_guest PID [PEER] - until it ends; the second guest is not to end before it
 watch_guest()
 {
-	local guest=$1 said=-1 since=$SECONDS now
+	local guest=$1 peer=${2:-} said=-1 since=$SECONDS now
 
 	while kill -0 "$guest" 2> /dev/null; do
 		sleep 1
@@ -32,8 +39,9 @@ watch_guest()
 			said=$now
 			since=$SECONDS
 		elif [ $((SECONDS - since)) -gt "$(quiet_limit)" ]; then
-			echo "# silent for $((SECONDS - since)) s: switched off by the host" >> "$dir/verdict"
-			kill -9 "$guest"
+			switch_off "$guest" "silent for $((SECONDS - since)) s"
+		elif [ -n "$peer" ] && ! kill -0 "$peer" 2> /dev/null; then
+			switch_off "$guest" "the second guest has ended"
 		fi
 	done
 	wait "$guest" || true

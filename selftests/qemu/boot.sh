@@ -111,7 +111,8 @@ else
 	machine+=(-accel "tcg,thread=multi" -cpu max)
 fi
 machine+=(-kernel "$kernel" -initrd "$initrd"
-	-drive "file=$BUILD/image.ext4,if=virtio,format=raw,snapshot=on")
+	# where the host's disk is full the guest is to see errors, not to stand still
+	-drive "file=$BUILD/image.ext4,if=virtio,format=raw,snapshot=on,werror=report")
 [ "$shell" != --peer ] || command_line+=" guests=2"
 machine+=(-append "$command_line")
 
@@ -174,7 +175,7 @@ case $shell in
 	;;
 esac
 
-watch_guest "$guest"
+watch_guest "$guest" $second
 cat "$dir/qemu.log" >&2
 [ -z "$second" ] || cat "$dir/peer/qemu.log" >&2
 grep -q '^@done' "$dir/verdict"
