@@ -17,14 +17,23 @@
 /* Packets in one skb at most: no more than UDP's own users may ask for */
 #define SKR_BATCH_PACKETS	64
 
+/* Pages that a CPU keeps when they are full: half a megabyte */
+#define SKR_BATCH_FULL		16
+
 /**
  * struct skr_batch_pages - where a CPU's packets are written
  * @lock: names the critical section; softirq is off in it
  * @frag: page in use, held
+ * @full: pages that were in use before, held, or NULL: one whose packets are gone is
+ *	used again. A new page costs as much as the copy, where the kernel clears pages
+ *	when they are allocated.
+ * @oldest: the one of @full that has waited longest
  */
 struct skr_batch_pages {
 	local_lock_t		lock;
 	struct page_frag	frag;
+	struct page		*full[SKR_BATCH_FULL];
+	u32			oldest;
 };
 
 static DEFINE_PER_CPU(struct skr_batch_pages, skr_batch_pages) = {
@@ -83,9 +92,30 @@ bool skr_batch_fits(const struct skr_batch *batch, u32 bytes)
 	       batch->last_bytes == batch->seg && batch->bytes + bytes <= SKR_BATCH_BYTES;
 }
 
-/* Is there room for so much on the page in use, which may be a new one? */
-static bool skr_batch_room(struct page_frag *frag, u32 bytes)
+/* The page in use is full: keep it, and go on with the oldest one if nobody else has it. */
+static void skr_batch_turn(struct skr_batch_pages *pages)
 {
+	struct page_frag *frag = &pages->frag;
+	struct page *page = pages->full[pages->oldest];
+
+	pages->full[pages->oldest] = frag->page;
+	pages->oldest = (pages->oldest + 1) % SKR_BATCH_FULL;
+	if (page && (page_ref_count(page) != 1 || page_is_pfmemalloc(page))) {
+		put_page(page);
+		page = NULL;
+	}
+	frag->page = page;
+	frag->offset = 0;
+	frag->size = page ? page_size(page) : 0;
+}
+
+/* Is there room for so much on the page in use, which may be another one now? */
+static bool skr_batch_room(struct skr_batch_pages *pages, u32 bytes)
+{
+	struct page_frag *frag = &pages->frag;
+
+	if (frag->page && frag->size - frag->offset < bytes && page_ref_count(frag->page) != 1)
+		skr_batch_turn(pages);
 	return skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) &&
 	       frag->size - frag->offset >= bytes;
 }
@@ -119,13 +149,13 @@ static u8 *skr_batch_attach(struct sk_buff *skb, struct page_frag *frag, u32 byt
 /* Bytes behind those that are there, on a page shared with other skbs. */
 static u8 *skr_batch_more(struct sk_buff *skb, u32 bytes)
 {
-	struct page_frag *frag;
+	struct skr_batch_pages *pages;
 	u8 *room = NULL;
 
 	local_lock_nested_bh(&skr_batch_pages.lock);
-	frag = this_cpu_ptr(&skr_batch_pages.frag);
-	if (skr_batch_room(frag, bytes))
-		room = skr_batch_attach(skb, frag, bytes);
+	pages = this_cpu_ptr(&skr_batch_pages);
+	if (skr_batch_room(pages, bytes))
+		room = skr_batch_attach(skb, &pages->frag, bytes);
 	local_unlock_nested_bh(&skr_batch_pages.lock);
 	return room;
 }
@@ -188,20 +218,20 @@ static bool skr_batch_wrap(struct skr_batch *batch, u8 **bth, u32 hdr_bytes,
 			   struct skr_loan *loan, u32 tail_bytes)
 {
 	struct sk_buff *skb = batch->skb;
-	struct page_frag *frag;
+	struct skr_batch_pages *pages;
 	bool ok;
 
 	local_lock_nested_bh(&skr_batch_pages.lock);
-	frag = this_cpu_ptr(&skr_batch_pages.frag);
+	pages = this_cpu_ptr(&skr_batch_pages);
 	ok = skb_shinfo(skb)->nr_frags + loan->num + 2 <= MAX_SKB_FRAGS &&
-	     skr_batch_room(frag, hdr_bytes + tail_bytes);
+	     skr_batch_room(pages, hdr_bytes + tail_bytes);
 	if (ok) {
 		if (!*bth)
-			*bth = skr_batch_attach(skb, frag, hdr_bytes);
+			*bth = skr_batch_attach(skb, &pages->frag, hdr_bytes);
 		batch->lent = skb_shinfo(skb)->nr_frags;
 		batch->num_lent = loan->num;
 		skr_batch_take(skb, loan);
-		batch->tail = skr_batch_attach(skb, frag, tail_bytes);
+		batch->tail = skr_batch_attach(skb, &pages->frag, tail_bytes);
 		batch->tail_bytes = tail_bytes;
 	}
 	local_unlock_nested_bh(&skr_batch_pages.lock);
@@ -311,9 +341,13 @@ void skr_batch_exit(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct page_frag *frag = &per_cpu_ptr(&skr_batch_pages, cpu)->frag;
+		struct skr_batch_pages *pages = per_cpu_ptr(&skr_batch_pages, cpu);
+		u32 i;
 
-		if (frag->page)
-			put_page(frag->page);
+		if (pages->frag.page)
+			put_page(pages->frag.page);
+		for (i = 0; i < SKR_BATCH_FULL; i++)
+			if (pages->full[i])
+				put_page(pages->full[i]);
 	}
 }
