@@ -40,7 +40,7 @@ enum {
 	SKR_QP_TIMER_ACK,	/* the ACK timer expired */
 	SKR_QP_WATCHED,		/* the poller looks at the send ring: no kick is needed */
 	SKR_QP_PATH,		/* the netdev takes another path now */
-	SKR_QP_ASIDE,		/* bulk waits for the worker */
+	SKR_QP_ASIDE,		/* bulk waits for another CPU */
 };
 
 /**
@@ -309,6 +309,8 @@ struct skr_qp_attr {
  * @fault: the one of @faults for what is being worked on
  * @tx_units: what is inside the local stack, see SKR_TX_UNIT; atomic
  * @tx_total: what has gone there, ever, in the same units; wraps
+ * @tx_bulk: jiffies when so much of it went in one step that what is received for
+ *	the QP now is left to another CPU
  * @tx_cpu: CPU that sent the last one
  * @flow: its rate
  * @poll: what the poller knows of it
@@ -363,6 +365,7 @@ struct skr_qp {
 	struct skr_fault	*fault;
 	atomic_t		tx_units;
 	u32			tx_total;
+	unsigned long		tx_bulk;
 	int			tx_cpu;
 	struct skr_flow		flow;
 	struct skr_poll_qp	poll;
@@ -784,14 +787,23 @@ void skr_qp_unlock(struct skr_qp *qp) __releases(&qp->lock);
 void skr_qp_run_later(struct skr_qp *qp);
 
 /**
- * skr_qp_run_aside() - bulk has come for a QP: let a worker copy it
+ * skr_qp_run_aside() - bulk has come for a QP: let another CPU's softirq take it
  * @qp: QP
  *
- * Until the worker is there, more that comes may be left to it (SKR_QP_ASIDE).
+ * Until that is there, more that comes may be left to it (SKR_QP_ASIDE). A worker would
+ * not do: it would have to wait for whoever polls on that CPU.
  *
  * Context: BH.
  */
 void skr_qp_run_aside(struct skr_qp *qp);
+
+/**
+ * skr_qp_run_next() - there is work for a QP: do it when this softirq has done the rest
+ * @qp: QP
+ *
+ * Context: any, also with interrupts off or locks held.
+ */
+void skr_qp_run_next(struct skr_qp *qp);
 
 /**
  * skr_qp_run_soon() - there is work for a QP, and more may be about to come

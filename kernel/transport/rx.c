@@ -126,13 +126,15 @@ struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *p
 /*
  * A softirq that has checked much data goes on with what comes next, and another CPU
  * copies it meanwhile. On one machine the softirq is the sender's. What follows is left to
- * the worker that is about to come, too, or this CPU would do the work before it.
+ * the CPU that is about to come, too, or this one would do the work before it. And what
+ * makes a QP send more bulk is left to another CPU, since this one may copy bulk.
  */
 static bool skr_rx_aside(const struct skr_qp *qp, const struct sk_buff_head *queue, u32 bytes)
 {
 	if (!READ_ONCE(skr_tune.rx_worker) || num_online_cpus() == 1 || queue == &qp->rx_cnp)
 		return false;
-	return bytes >= SKR_RX_ASIDE || test_bit(SKR_QP_ASIDE, &qp->run_flags);
+	return bytes >= SKR_RX_ASIDE || test_bit(SKR_QP_ASIDE, &qp->run_flags) ||
+	       time_before_eq(jiffies, READ_ONCE(qp->tx_bulk) + 1);
 }
 
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,

@@ -46,27 +46,51 @@ void skr_sched_exit(void)
  * none: it may have been destroyed since, and then there is nothing to do. Return:
  * false if it was, or if the item is queued already.
  */
-static bool skr_qp_queue(struct skr_qp *qp, struct workqueue_struct *wq,
+static bool skr_qp_queue(struct skr_qp *qp, int cpu, struct workqueue_struct *wq,
 			 struct work_struct *work)
 {
 	if (!kref_get_unless_zero(&qp->ref))
 		return false;
-	if (queue_work(wq, work))
+	if (queue_work_on(cpu, wq, work))
 		return true;
 	skr_qp_put(qp);
 	return false;
 }
 
+/* In softirq: on this CPU, or WORK_CPU_UNBOUND, when it has done what it has in hand */
+static bool skr_qp_queue_bh(struct skr_qp *qp, int cpu)
+{
+	set_bit(SKR_QP_PENDING, &qp->run_flags);
+	return skr_qp_queue(qp, cpu, skr_bh_wq, &qp->bh_work);
+}
+
+/* A CPU of this node that is not this one, the same for a QP as long as it can be */
+static int skr_other_cpu(const struct skr_qp *qp)
+{
+	int this = raw_smp_processor_id();
+	const struct cpumask *near = cpumask_of_node(cpu_to_node(this));
+	int cpu = cpumask_nth(qp->qpn % cpumask_weight(near), near);
+
+	if (cpu == this)
+		cpu = cpumask_next(cpu, near);
+	return cpu < nr_cpu_ids ? cpu : cpumask_first(near);
+}
+
 void skr_qp_run_later(struct skr_qp *qp)
 {
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	skr_qp_queue(qp, skr_wq, &qp->work);
+	skr_qp_queue(qp, WORK_CPU_UNBOUND, skr_wq, &qp->work);
 }
 
 void skr_qp_run_aside(struct skr_qp *qp)
 {
 	set_bit(SKR_QP_ASIDE, &qp->run_flags);
-	skr_qp_run_later(qp);
+	skr_qp_queue_bh(qp, skr_other_cpu(qp));
+}
+
+void skr_qp_run_next(struct skr_qp *qp)
+{
+	skr_qp_queue_bh(qp, WORK_CPU_UNBOUND);
 }
 
 /* Is more about to come? If it was not lately, then only now and then look again. */
@@ -91,9 +115,8 @@ void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
 		skr_qp_run(qp);
 		return;
 	}
-	set_bit(SKR_QP_PENDING, &qp->run_flags);
 	/* not the first one: a batch */
-	n = skr_qp_queue(qp, skr_bh_wq, &qp->bh_work) ? READ_ONCE(*lone) + 1 : 0;
+	n = skr_qp_queue_bh(qp, WORK_CPU_UNBOUND) ? READ_ONCE(*lone) + 1 : 0;
 	WRITE_ONCE(*lone, n);
 }
 
@@ -101,6 +124,7 @@ void skr_qp_bh_work(struct work_struct *work)
 {
 	struct skr_qp *qp = container_of(work, struct skr_qp, bh_work);
 
+	clear_bit(SKR_QP_ASIDE, &qp->run_flags);
 	skr_qp_run(qp);
 	skr_qp_put(qp);
 }
@@ -109,7 +133,6 @@ void skr_qp_work(struct work_struct *work)
 {
 	struct skr_qp *qp = container_of(work, struct skr_qp, work);
 
-	clear_bit(SKR_QP_ASIDE, &qp->run_flags);
 	skr_qp_run(qp);
 	skr_qp_put(qp);
 }
@@ -359,6 +382,7 @@ static bool skr_step_requests(struct skr_qp *qp)
 
 static bool skr_step(struct skr_qp *qp)
 {
+	u32 sent = qp->tx_total;
 	bool more = false;
 	int idx;
 
@@ -396,6 +420,8 @@ static bool skr_step(struct skr_qp *qp)
 		more = skr_flush(qp, SKR_STEP_BUDGET);
 	else if (qp->state == IB_QPS_SQE)
 		more |= skr_flush(qp, SKR_STEP_BUDGET);
+	if (qp->tx_total - sent >= SKR_TX_BULK)
+		WRITE_ONCE(qp->tx_bulk, jiffies);
 	qp->xrc_srq = NULL;
 	srcu_read_unlock(&qp->dev->mr_srcu, idx);
 	return more;
@@ -474,7 +500,10 @@ void skr_qp_run(struct skr_qp *qp)
 		if (!more && !test_bit(SKR_QP_PENDING, &qp->run_flags))
 			break;
 		if (!--steps) {
-			skr_qp_run_later(qp);
+			if (in_serving_softirq())
+				skr_qp_run_next(qp);
+			else
+				skr_qp_run_later(qp);
 			break;
 		}
 	}

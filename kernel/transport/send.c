@@ -36,10 +36,10 @@ struct skr_tx_share {
 
 static void skr_send_left(struct skr_qp *qp, int units)
 {
-	/* locks of the stack may be held here: leave the work to a worker */
+	/* locks of the stack may be held here: go on when it is through */
 	if (atomic_sub_return(units, &qp->tx_units) <= skr_tx_low(qp) &&
 	    test_and_clear_bit(SKR_QP_TX_FULL, &qp->run_flags))
-		skr_qp_run_later(qp);
+		skr_qp_run_next(qp);
 	skr_qp_put(qp);
 }
 

@@ -40,8 +40,10 @@
 #define SKR_RUN_STEPS		8
 /* A packet of so many bytes, or a super-packet, is worked off while it is in the cache */
 #define SKR_RX_AT_ONCE		1024
-/* ... and one of so many by a worker, while the softirq goes on */
+/* ... and one of so many by another CPU, while the softirq goes on */
 #define SKR_RX_ASIDE		16384
+/* What is sent in one step, in units of SKR_TX_UNIT, by a QP that sends bulk */
+#define SKR_TX_BULK		8
 /* Work that came alone so often in a row is no longer made to wait for more ... */
 #define SKR_SOON_LONE		4
 /* ... but for one time in so many */
