@@ -26,6 +26,7 @@
  * @at: offset of the BTH of the packet at hand from skb->data
  * @seg: bytes of each packet but the last of a super-packet; else @len
  * @psn: PSN of the packet at hand, once it is parsed
+ * @good: offset up to which the ICRCs are known to be right
  * @net: encapsulation
  * @ecn: the two ECN bits
  * @noticed: its mark needs no answer any more; protected by the QP's lock
@@ -37,6 +38,7 @@ struct skr_rx_cb {
 	u32		at;
 	u32		seg;
 	u32		psn;
+	u32		good;
 	u8		net;
 	u8		ecn;
 	bool		noticed;

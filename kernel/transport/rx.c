@@ -73,7 +73,7 @@ static enum skr_drop skr_rx_check_multicast(struct sk_buff *skb, const struct sk
 	return rdma_is_multicast_addr(&gid) ? SKR_DROP_NONE : SKR_DROP_ADDR;
 }
 
-/* The packet at hand; the cheap checks come before the ICRC. */
+/* The packet at hand, but for its ICRC: the cheap checks come first. */
 static enum skr_drop skr_rx_check(struct sk_buff *skb, struct skr_pkt *pkt, struct skr_qp **qp)
 {
 	enum skr_drop drop = skr_rx_parse(skb, pkt);
@@ -84,9 +84,7 @@ static enum skr_drop skr_rx_check(struct sk_buff *skb, struct skr_pkt *pkt, stru
 		drop = skr_rx_check_multicast(skb, pkt);
 	else
 		drop = skr_rx_check_unicast(skb, pkt, qp);
-	if (drop)
-		return drop;
-	return skr_rx_icrc_ok(skb, pkt->hdr_bytes) ? SKR_DROP_NONE : SKR_DROP_ICRC;
+	return drop;
 }
 
 static void skr_rx_drop(struct sk_buff *skb, const struct skr_pkt *pkt, enum skr_drop drop,
@@ -169,12 +167,14 @@ static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct s
  * @queue: its queue
  * @pkt: facts of the first one
  * @from: offset of the first one
+ * @late: who copies them checks the ICRC of all but the first one
  */
 struct skr_rx_run {
 	struct skr_qp		*qp;
 	struct sk_buff_head	*queue;
 	struct skr_pkt		pkt;
 	u32			from;
+	bool			late;
 };
 
 /* Queue the packets from @run->from up to @to. */
@@ -185,10 +185,23 @@ static void skr_rx_run_end(struct sk_buff *skb, struct skr_rx_run *run, u32 to)
 
 	run->qp = NULL;
 	if (piece)
+		skr_rx_cb(piece)->good = run->late ? run->from + skr_rx_cb(piece)->seg : to;
+	if (piece)
 		skr_rx_queue(qp, run->queue, piece, &run->pkt);
 	else
 		skr_rx_drop(skb, &run->pkt, SKR_DROP_NOMEM,
 			    DIV_ROUND_UP(to - run->from, skr_rx_cb(skb)->seg));
+}
+
+/*
+ * Is it better to let another CPU check the ICRCs as well, when it copies? It is, as long
+ * as it has not much to do. The first packet's is checked here, so that what it tells
+ * (CE) may be used before.
+ */
+static bool skr_rx_late(const struct skr_qp *qp, const struct sk_buff_head *queue, u32 bytes)
+{
+	return bytes >= SKR_RX_ASIDE && qp->trans != SKR_TRANS_UD &&
+	       skb_queue_len_lockless(queue) < SKR_RX_LATE && skr_rx_aside(qp, queue, bytes);
 }
 
 /* One member's copy; a member that cannot take it does not hurt the others. */
@@ -239,6 +252,11 @@ void skr_rx(struct sk_buff *skb)
 		queue = NULL;
 		if (!drop && pkt.qpn != SKR_QPN_MULTICAST)
 			queue = skr_rx_queue_for(qp, &pkt);
+		if (!drop && !(run.qp && run.late && queue == run.queue) &&
+		    !skr_rx_icrc_ok(skb, pkt.hdr_bytes)) {
+			drop = SKR_DROP_ICRC;
+			queue = NULL;
+		}
 		at = cb->at;
 		if (run.qp && queue != run.queue) {
 			skr_rx_run_end(skb, &run, at);
@@ -253,6 +271,7 @@ void skr_rx(struct sk_buff *skb)
 			run.queue = queue;
 			run.pkt = pkt;
 			run.from = at;
+			run.late = skr_rx_late(qp, queue, cb->len - at);
 		}
 	} while (skr_rx_next(skb));
 

@@ -17,6 +17,7 @@
 #include "unreliable.h"
 
 #include "../net/rocev2.h"
+#include "../net/xmit.h"
 #include "../trace.h"
 
 static struct workqueue_struct *skr_wq;
@@ -267,6 +268,9 @@ static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_b
 	struct skr_pkt pkt;
 
 	drop = skr_rx_again(qp, skb, &pkt, queue);
+	if (!drop && skr_rx_cb(skb)->at >= skr_rx_cb(skb)->good &&
+	    !skr_rx_icrc_ok(skb, pkt.hdr_bytes))
+		drop = SKR_DROP_ICRC;
 	if (drop) {
 		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
 		trace_skr_rx_drop(qp->dev, &pkt, drop);

@@ -42,6 +42,8 @@
 #define SKR_RX_AT_ONCE		1024
 /* ... and one of so many by another CPU, while the softirq goes on */
 #define SKR_RX_ASIDE		16384
+/* The ICRCs of these as well, if fewer than so many super-packets wait there */
+#define SKR_RX_LATE		4
 /* What is sent in one step, in units of SKR_TX_UNIT, by a QP that sends bulk */
 #define SKR_TX_BULK		8
 /* Work that came alone so often in a row is no longer made to wait for more ... */
