@@ -205,6 +205,7 @@ struct skr_reading {
  * @left: WRITE: bytes to come
  * @reading: READ being answered
  * @reading_mark: @reading as it was before the responses that wait to be sent
+ * @tx_mark: the QP's tx_total when the last READ response left for the local stack
  * @saved: last READ and atomic requests, a ring of max_dest_rd_atomic
  * @saved_next: where the next one goes
  * @saved_count: how many there are
@@ -225,6 +226,7 @@ struct skr_responder {
 	u32			left;
 	struct skr_reading	reading;
 	struct skr_reading	reading_mark;
+	u32			tx_mark;
 	struct skr_saved	*saved;
 	u32			saved_next;
 	u32			saved_count;
@@ -311,7 +313,7 @@ struct skr_qp_attr {
  * @tx_total: what has gone there, ever, in the same units; wraps
  * @tx_bulk: jiffies when so much of it went in one step that what is received for
  *	the QP now is left to another CPU
- * @tx_cpu: CPU that sent the last one
+ * @tx_cpu: CPU that sent the last request or READ response
  * @flow: its rate
  * @poll: what the poller knows of it
  * @ack_timer: local ACK timeout
@@ -798,12 +800,13 @@ void skr_qp_run_later(struct skr_qp *qp);
 void skr_qp_run_aside(struct skr_qp *qp);
 
 /**
- * skr_qp_run_next() - there is work for a QP: do it when this softirq has done the rest
+ * skr_qp_run_on() - there is work for a QP: let a CPU's softirq do it, after the rest
  * @qp: QP
+ * @cpu: which; if that is not online, this one
  *
  * Context: any, also with interrupts off or locks held.
  */
-void skr_qp_run_next(struct skr_qp *qp);
+void skr_qp_run_on(struct skr_qp *qp, int cpu);
 
 /**
  * skr_qp_run_soon() - there is work for a QP, and more may be about to come

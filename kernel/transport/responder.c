@@ -42,7 +42,7 @@ static int skr_resp_answer(struct skr_qp *qp, u8 syndrome, u32 psn)
 void skr_responder_ack(struct skr_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
-	if (!qp->resp.ack_due)
+	if (!qp->resp.ack_due || skr_tx_overtakes(qp))
 		return;
 	if (skr_resp_answer(qp, SKR_AETH_ACK_UNLIMITED, qp->resp.ack_psn))
 		skr_timer_pause(qp);
@@ -559,6 +559,7 @@ bool skr_responder_read(struct skr_qp *qp, int budget)
 		qp->resp.reading = qp->resp.reading_mark;
 		ret = -EAGAIN;
 	}
+	qp->resp.tx_mark = qp->tx_total;
 	if (ret == -EACCES)
 		/* the region went away under the READ */
 		skr_resp_fail(qp, SKR_REM_ACCESS, qp->resp.reading.psn);

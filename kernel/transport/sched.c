@@ -58,11 +58,18 @@ static bool skr_qp_queue(struct skr_qp *qp, int cpu, struct workqueue_struct *wq
 	return false;
 }
 
-/* In softirq: on this CPU, or WORK_CPU_UNBOUND, when it has done what it has in hand */
+/* In softirq of this CPU, when it has done what it has in hand, or of another one */
 static bool skr_qp_queue_bh(struct skr_qp *qp, int cpu)
 {
+	bool queued;
+
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	return skr_qp_queue(qp, cpu, skr_bh_wq, &qp->bh_work);
+	/* none goes offline meanwhile; one that does later gets its work done before */
+	preempt_disable();
+	queued = skr_qp_queue(qp, cpu_online(cpu) ? cpu : smp_processor_id(), skr_bh_wq,
+			      &qp->bh_work);
+	preempt_enable();
+	return queued;
 }
 
 /* A CPU of this node that is not this one, the same for a QP as long as it can be */
@@ -89,9 +96,9 @@ void skr_qp_run_aside(struct skr_qp *qp)
 	skr_qp_queue_bh(qp, skr_other_cpu(qp));
 }
 
-void skr_qp_run_next(struct skr_qp *qp)
+void skr_qp_run_on(struct skr_qp *qp, int cpu)
 {
-	skr_qp_queue_bh(qp, WORK_CPU_UNBOUND);
+	skr_qp_queue_bh(qp, cpu);
 }
 
 /* Is more about to come? If it was not lately, then only now and then look again. */
@@ -117,7 +124,7 @@ void skr_qp_run_soon(struct skr_qp *qp, u8 *lone)
 		return;
 	}
 	/* not the first one: a batch */
-	n = skr_qp_queue_bh(qp, WORK_CPU_UNBOUND) ? READ_ONCE(*lone) + 1 : 0;
+	n = skr_qp_queue_bh(qp, smp_processor_id()) ? READ_ONCE(*lone) + 1 : 0;
 	WRITE_ONCE(*lone, n);
 }
 
@@ -505,7 +512,7 @@ void skr_qp_run(struct skr_qp *qp)
 			break;
 		if (!--steps) {
 			if (in_serving_softirq())
-				skr_qp_run_next(qp);
+				skr_qp_run_on(qp, smp_processor_id());
 			else
 				skr_qp_run_later(qp);
 			break;

@@ -9,14 +9,14 @@
 #include <linux/slab.h>
 
 /*
- * Each CPU has a queue of its own inside the stack, and one may overtake
- * another. RC and XRC repair that; UC would lose messages by it, and those who send
- * datagrams expect them in order on a quiet path, ib_cm among them. Packets of
- * theirs leave by another CPU only when none is left inside.
+ * Each CPU has a queue of its own inside the stack, and one may overtake another. UC
+ * would lose messages by it, those who send datagrams expect them in order on a quiet
+ * path, ib_cm among them, and adapters take what comes too early on a reliable connection
+ * for a loss. A QP's packets leave by another CPU only when none is left inside.
  */
 static bool skr_tx_elsewhere(const struct skr_qp *qp)
 {
-	return !skr_qp_reliable(qp) && qp->tx_cpu != smp_processor_id();
+	return qp->tx_cpu != smp_processor_id();
 }
 
 static int skr_tx_low(const struct skr_qp *qp)
@@ -36,10 +36,10 @@ struct skr_tx_share {
 
 static void skr_send_left(struct skr_qp *qp, int units)
 {
-	/* locks of the stack may be held here: go on when it is through */
+	/* locks of the stack may be held here: go on when it is through, and in order */
 	if (atomic_sub_return(units, &qp->tx_units) <= skr_tx_low(qp) &&
 	    test_and_clear_bit(SKR_QP_TX_FULL, &qp->run_flags))
-		skr_qp_run_next(qp);
+		skr_qp_run_on(qp, READ_ONCE(qp->tx_cpu));
 	skr_qp_put(qp);
 }
 
@@ -79,22 +79,41 @@ static void skr_send_own(struct skr_qp *qp, struct sk_buff *skb, u32 bytes)
 	atomic_add(units, &qp->tx_units);
 }
 
-bool skr_tx_held(const struct skr_qp *qp)
+/* Is some of what had gone there when tx_total was @mark still in the local stack? */
+static bool skr_tx_inside(const struct skr_qp *qp, u32 mark)
 {
-	u32 left = qp->tx_total - atomic_read(&qp->tx_units);
+	u32 units = atomic_read(&qp->tx_units);
 
 	lockdep_assert_held(&qp->lock);
-	return netif_carrier_ok(qp->dev->ndev) && (s32)(qp->req.tx_mark - left) > 0;
+	/* a mark from long ago says nothing */
+	return units && (s32)(mark - (qp->tx_total - units)) > 0;
+}
+
+bool skr_tx_held(const struct skr_qp *qp)
+{
+	return skr_tx_inside(qp, qp->req.tx_mark) && netif_carrier_ok(qp->dev->ndev);
+}
+
+bool skr_tx_overtakes(struct skr_qp *qp)
+{
+	if (!skr_tx_elsewhere(qp) || !skr_tx_inside(qp, qp->resp.tx_mark))
+		return false;
+	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
+	/* as in skr_tx_full() */
+	smp_mb__after_atomic();
+	return skr_tx_inside(qp, qp->resp.tx_mark);
 }
 
 bool skr_tx_full(struct skr_qp *qp)
 {
-	if (atomic_read(&qp->tx_units) < SKR_TX_HIGH && !skr_tx_elsewhere(qp))
+	bool elsewhere = skr_tx_elsewhere(qp);
+
+	if (atomic_read(&qp->tx_units) < SKR_TX_HIGH && !elsewhere)
 		return false;
 	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
 	/* either skr_send_left() sees the bit, or we see its count */
 	smp_mb__after_atomic();
-	return atomic_read(&qp->tx_units) > skr_tx_low(qp);
+	return atomic_read(&qp->tx_units) > (elsewhere ? 0 : skr_tx_low(qp));
 }
 
 int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
@@ -103,7 +122,7 @@ int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
 	if (!out->skb)
 		return 0;
 	skr_send_own(qp, out->skb, out->bytes);
-	qp->tx_cpu = smp_processor_id();
+	WRITE_ONCE(qp->tx_cpu, smp_processor_id());
 	if (skr_batch_flush(out) == SKR_TX_CONGESTED)
 		return -EAGAIN;
 	skr_flow_sent(qp, out->av, out->packets, out->bytes);
@@ -188,10 +207,15 @@ int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 {
+	int cpu = qp->tx_cpu;
 	struct skr_batch out;
 	int err;
 
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	err = skr_send_batched(qp, &out, pkt);
-	return err ?: skr_send_flush(qp, &out);
+	if (!err)
+		err = skr_send_flush(qp, &out);
+	/* an ACK may overtake requests, and they it: see skr_tx_overtakes() */
+	WRITE_ONCE(qp->tx_cpu, cpu);
+	return err;
 }

@@ -104,4 +104,15 @@ bool skr_tx_full(struct skr_qp *qp);
  */
 bool skr_tx_held(const struct skr_qp *qp);
 
+/**
+ * skr_tx_overtakes() - might an ACK that is sent now overtake READ responses?
+ * @qp: QP, locked
+ *
+ * The requester would take them for lost: an ACK is for all that comes before.
+ *
+ * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again.
+ * Return: true if they left by another CPU and are still in the local stack.
+ */
+bool skr_tx_overtakes(struct skr_qp *qp);
+
 #endif /* SKR_TRANSPORT_SEND_H */
