@@ -116,6 +116,14 @@ bool skr_tx_full(struct skr_qp *qp)
 	return atomic_read(&qp->tx_units) > (elsewhere ? 0 : skr_tx_low(qp));
 }
 
+static int skr_send_out(struct skr_qp *qp, struct skr_batch *out)
+{
+	if (skr_batch_flush(out) == SKR_TX_CONGESTED)
+		return -EAGAIN;
+	skr_flow_sent(qp, out->av, out->packets, out->bytes);
+	return 0;
+}
+
 int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
 {
 	lockdep_assert_held(&qp->lock);
@@ -123,10 +131,7 @@ int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
 		return 0;
 	skr_send_own(qp, out->skb, out->bytes);
 	WRITE_ONCE(qp->tx_cpu, smp_processor_id());
-	if (skr_batch_flush(out) == SKR_TX_CONGESTED)
-		return -EAGAIN;
-	skr_flow_sent(qp, out->av, out->packets, out->bytes);
-	return 0;
+	return skr_send_out(qp, out);
 }
 
 static u8 *skr_send_add(struct skr_batch *out, u32 hdr_bytes, u32 bytes, struct skr_loan *loan)
@@ -207,15 +212,14 @@ int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 {
-	int cpu = qp->tx_cpu;
 	struct skr_batch out;
 	int err;
 
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	err = skr_send_batched(qp, &out, pkt);
-	if (!err)
-		err = skr_send_flush(qp, &out);
-	/* an ACK may overtake requests, and they it: see skr_tx_overtakes() */
-	WRITE_ONCE(qp->tx_cpu, cpu);
-	return err;
+	/*
+	 * The peer asked for it, and has a window: it does not count against the QP.
+	 * It may overtake requests, and they it; of READ responses see skr_tx_overtakes().
+	 */
+	return err ?: skr_send_out(qp, &out);
 }
