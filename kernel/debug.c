@@ -25,7 +25,7 @@ struct skr_tune skr_tune = {
 	.batch = true,
 	.merge_acks = true,
 	.zero_copy = true,
-	.rx_worker = true,
+	.rx_aside = true,
 };
 
 static struct dentry *skr_debugfs;
@@ -322,7 +322,7 @@ int skr_debug_init(void)
 	debugfs_create_bool("batch", 0644, skr_debugfs, &skr_tune.batch);
 	debugfs_create_bool("merge_acks", 0644, skr_debugfs, &skr_tune.merge_acks);
 	debugfs_create_bool("zero_copy", 0644, skr_debugfs, &skr_tune.zero_copy);
-	debugfs_create_bool("rx_worker", 0644, skr_debugfs, &skr_tune.rx_worker);
+	debugfs_create_bool("rx_aside", 0644, skr_debugfs, &skr_tune.rx_aside);
 	err = ib_register_client(&skr_debug_client);
 	if (err)
 		debugfs_remove(skr_debugfs);

@@ -181,7 +181,7 @@ static inline void skr_stats_add(struct skr_stats __percpu *stats, enum skr_coun
  * @batch: small packets and requests that come in one softirq are one batch
  * @merge_acks: one ACK answers all that came in a batch
  * @zero_copy: large payloads leave as the pages that they lie in
- * @rx_worker: what comes in bulk is executed by a worker, not in softirq
+ * @rx_aside: what comes in bulk is executed by another CPU
  */
 struct skr_tune {
 	bool super_tx;
@@ -189,7 +189,7 @@ struct skr_tune {
 	bool batch;
 	bool merge_acks;
 	bool zero_copy;
-	bool rx_worker;
+	bool rx_aside;
 };
 
 /** skr_tune - read with READ_ONCE() */

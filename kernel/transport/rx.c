@@ -129,7 +129,7 @@ struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *p
  */
 static bool skr_rx_aside(const struct skr_qp *qp, const struct sk_buff_head *queue, u32 bytes)
 {
-	if (!READ_ONCE(skr_tune.rx_worker) || num_online_cpus() == 1 || queue == &qp->rx_cnp)
+	if (!READ_ONCE(skr_tune.rx_aside) || num_online_cpus() == 1 || queue == &qp->rx_cnp)
 		return false;
 	return bytes >= SKR_RX_ASIDE || test_bit(SKR_QP_ASIDE, &qp->run_flags) ||
 	       time_before_eq(jiffies, READ_ONCE(qp->tx_bulk) + 1);
@@ -228,6 +228,7 @@ static void skr_rx_group(struct sk_buff *skb, const struct skr_pkt *pkt)
 	skr_rx_dgid(skb, &gid);
 	/* copies are made of it as it is now */
 	cb->len = at + skr_rx_bytes(skb);
+	cb->good = cb->len;
 	if (!cb->dev || !skr_group_deliver(cb->dev, &gid, skb, pkt, skr_rx_copy))
 		skr_rx_drop(skb, pkt, SKR_DROP_QPN, 1);
 	cb->len = len;

@@ -14,6 +14,9 @@
  *	trylock fails: done		test PENDING: start over
  */
 #include "engine.h"
+
+#include <linux/sched/isolation.h>
+
 #include "unreliable.h"
 
 #include "../net/rocev2.h"
@@ -72,7 +75,10 @@ static bool skr_qp_queue_bh(struct skr_qp *qp, int cpu)
 	return queued;
 }
 
-/* A CPU of this node that is not this one, the same for a QP as long as it can be */
+/*
+ * A CPU of this node that is not this one, the same for a QP as long as it can be; this
+ * one if that is to be left alone
+ */
 static int skr_other_cpu(const struct skr_qp *qp)
 {
 	int this = raw_smp_processor_id();
@@ -81,7 +87,9 @@ static int skr_other_cpu(const struct skr_qp *qp)
 
 	if (cpu == this)
 		cpu = cpumask_next(cpu, near);
-	return cpu < nr_cpu_ids ? cpu : cpumask_first(near);
+	if (cpu >= nr_cpu_ids)
+		cpu = cpumask_first(near);
+	return housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ? cpu : this;
 }
 
 void skr_qp_run_later(struct skr_qp *qp)

@@ -85,7 +85,7 @@ switches_as_at_boot()
 		rdma system set netns shared && break
 		sleep 0.5
 	done
-	for file in super_tx super_rx batch merge_acks zero_copy rx_worker; do
+	for file in super_tx super_rx batch merge_acks zero_copy rx_aside; do
 		[ ! -e /sys/kernel/debug/skerry/$file ] || echo Y > /sys/kernel/debug/skerry/$file
 	done
 	[ ! -e /sys/kernel/tracing/events/skerry/enable ] ||

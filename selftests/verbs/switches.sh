@@ -11,7 +11,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 SWITCHES=/sys/kernel/debug/skerry
-names=(super_tx super_rx batch merge_acks zero_copy rx_worker)
+names=(super_tx super_rx batch merge_acks zero_copy rx_aside)
 
 [ "$LINK" = skerry ] || skip_all "the switches are skerry's"
 plan 16
@@ -62,7 +62,7 @@ turn Y super_tx
 for name in "${names[@]}"; do
 	turn N "$name"
 	mtu=1024
-	[[ $name != zero_copy && $name != rx_worker ]] || mtu=4096
+	[[ $name != zero_copy && $name != rx_aside ]] || mtu=4096
 	check "without $name" traffic v6 --mtu=$mtu --count=300 --max=60000 \
 		--ops=send,write,read --seed=7
 	turn Y "$name"
