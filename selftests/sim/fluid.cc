@@ -152,7 +152,9 @@ FixedPoint fluid_point(const skr_cc_params &params, const Red &red, double rate,
 	Model m;
 	double low = 1e-9, high = 0.5;
 
-	m.tau = params.np_min_time_between_cnps * 1e-6;
+	/* the receiver's spacing, or the sender's: cuts are no closer to each other */
+	m.tau = 1e-6 *
+		std::max(params.np_min_time_between_cnps, params.rp_rate_reduce_monitor_period);
 	m.tau_alpha = params.rp_dce_tcp_rtt * 1e-6;
 	m.T = params.rp_time_reset * 1e-6;
 	m.B = params.rp_byte_reset / packet;

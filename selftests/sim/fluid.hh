@@ -2,10 +2,10 @@
 /*
  * Where DCQCN should settle while marking does not saturate, by two models:
  *
- * The fluid model of the literature lets CNPs come at any time. A receiver sends
- * none within np_min_time_between_cnps of the last one, which the model has only
- * in the rate of cuts, so that recovery is cut off more often than it is: the
- * share of packets that must be marked comes out too small, by a quarter or more.
+ * The fluid model of the literature lets CNPs come at any time; only cuts have a
+ * spacing. A receiver sends none within np_min_time_between_cnps of the last one,
+ * and what it does not send cuts off no recovery: there the share of packets that
+ * must be marked is larger than the model's, by a quarter or more.
  *
  * The renewal model follows a flow from one CNP to the next. The time between is
  * that spacing and then an exponential one, until a marked packet comes. It asks

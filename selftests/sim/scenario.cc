@@ -200,6 +200,17 @@ Scenario make_scenario(skr_cc_preset preset, unsigned flows, unsigned gbps)
 	return s;
 }
 
+Scenario fluid_scenario(unsigned flows, unsigned gbps, unsigned times)
+{
+	Scenario s = make_scenario(SKR_CC_PAPER, flows * times, gbps * times);
+	const double longer = 10; /* than to Kmax */
+
+	s.params.np_min_time_between_cnps = 0;
+	s.red.kmax = s.red.kmin + longer * times * (s.red.kmax - s.red.kmin);
+	s.red.pmax *= longer;
+	return s;
+}
+
 Result simulate(const Scenario &s)
 {
 	const skr_cc_ops *ops = skr_cc_find(s.algorithm.c_str());

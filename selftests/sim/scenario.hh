@@ -50,6 +50,15 @@ Red paper_red();
 /* A scenario with the values of a preset, and marking to go with them */
 Scenario make_scenario(skr_cc_preset preset, unsigned flows, unsigned gbps);
 
+/*
+ * What the fluid model assumes: the paper's constants, a receiver that answers each
+ * mark, so that only the sender's window is between cuts, and marking by a line that
+ * does not end at Kmax. The port is so many times as fast, for as many times as many
+ * flows, and marks by as many times as long a queue: the model's fixed point is the
+ * same, and there is less of a single flow in the queue.
+ */
+Scenario fluid_scenario(unsigned flows, unsigned gbps, unsigned times);
+
 struct Sample {
 	double time;		     /* seconds, the end of the bin */
 	std::vector<double> rate;    /* of each flow, bytes per second delivered */

@@ -35,7 +35,10 @@ INSTANTIATE_TEST_SUITE_P(Recommended, Incast,
 			 testing::Combine(testing::Values(2, 4, 8), testing::Values(10, 40, 100),
 					  testing::Values(1, 2, 3)));
 
-/* By how much a simulation of a second differs from the models */
+/*
+ * By how much a simulation of a second differs from the models, where a receiver
+ * spaces its CNPs. That of the fluid model's own receiver is in dcqcn_sim_test.
+ */
 class Model : public testing::TestWithParam<std::tuple<unsigned, unsigned>>
 {
 };
@@ -61,6 +64,36 @@ INSTANTIATE_TEST_SUITE_P(NotSaturated, Model,
 			 testing::Values(std::tuple{ 40, 2 }, std::tuple{ 40, 4 },
 					 std::tuple{ 100, 2 }, std::tuple{ 100, 4 },
 					 std::tuple{ 100, 8 }));
+
+/*
+ * A queue of few flows follows each of them: marks come in clusters, and fewer of
+ * them suffice than the fluid model has. With flows it goes away.
+ */
+TEST(FluidModel, IsTheLimitOfManyFlows)
+{
+	double off_alpha = 1, off_queue = 1;
+
+	for (unsigned times : { 1, 2, 4, 8 }) {
+		Scenario s = fluid_scenario(2, 100, times);
+
+		s.seconds = 1;
+		Result r = simulate(s);
+		FixedPoint fluid =
+			fluid_point(s.params, s.red, s.gbps * 125e6, s.flows, s.timing.packet);
+		double alpha = 1 - r.alpha / fluid.alpha, queue = 1 - r.queue / fluid.queue;
+
+		if (times == 1) {
+			EXPECT_GT(alpha, 0.10);
+			EXPECT_GT(queue, 0.20);
+		}
+		EXPECT_LT(alpha, off_alpha) << s.flows;
+		EXPECT_LT(queue, off_queue) << s.flows;
+		off_alpha = alpha;
+		off_queue = queue;
+	}
+	EXPECT_LT(off_alpha, 0.05);
+	EXPECT_LT(off_queue, 0.05);
+}
 
 /* The paper's constants: the queue passes Kmax, then stands where PFC holds it */
 TEST(Published, ManyFlowsAreTooMany)

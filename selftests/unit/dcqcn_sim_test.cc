@@ -94,6 +94,54 @@ TEST(Model, FourFlowsSettleWhereTheyShould)
 	EXPECT_NEAR(r.queue / renewal.queue, 1, 0.10);
 }
 
+/*
+ * The fluid model's fixed points, for each share of a port that a flow has in the
+ * table below and in Documentation/dcqcn.rst. Where a few flows would be much of the
+ * queue, more of them have the same share of a faster port.
+ */
+class Fluid : public testing::TestWithParam<std::tuple<unsigned, unsigned, unsigned>>
+{
+};
+
+TEST_P(Fluid, FlowsSettleThereIfEachMarkIsAnswered)
+{
+	auto [gbps, flows, times] = GetParam();
+	Scenario s = fluid_scenario(flows, gbps, times);
+
+	s.seconds = 0.3;
+	Result r = simulate(s);
+	FixedPoint fluid = fluid_point(s.params, s.red, s.gbps * 125e6, s.flows, s.timing.packet);
+
+	ASSERT_FALSE(fluid.saturated);
+	EXPECT_NEAR(r.alpha / fluid.alpha, 1, 0.10);
+	EXPECT_NEAR(r.queue / fluid.queue, 1, 0.10);
+	EXPECT_NEAR(r.marked / fluid.p, 1, 0.10);
+}
+
+INSTANTIATE_TEST_SUITE_P(NotSaturated, Fluid,
+			 testing::Values(std::tuple{ 10, 2, 1 }, std::tuple{ 40, 2, 4 },
+					 std::tuple{ 40, 4, 1 }, std::tuple{ 40, 8, 1 },
+					 std::tuple{ 40, 10, 1 }, std::tuple{ 100, 2, 4 },
+					 std::tuple{ 100, 4, 2 }, std::tuple{ 100, 8, 1 },
+					 std::tuple{ 100, 16, 1 }));
+
+/* More flows with the same share of a faster port: the same fixed point */
+TEST(Model, TheFixedPointIsOfAShare)
+{
+	Scenario one = fluid_scenario(2, 100, 1), four = fluid_scenario(2, 100, 4);
+	FixedPoint a = fluid_point(one.params, one.red, 100 * 125e6, 2, 1000);
+	FixedPoint b = fluid_point(four.params, four.red, 400 * 125e6, 8, 1000);
+
+	EXPECT_DOUBLE_EQ(a.p, b.p);
+	EXPECT_DOUBLE_EQ(a.alpha, b.alpha);
+	EXPECT_NEAR((b.queue - four.red.kmin) / (a.queue - one.red.kmin), 4, 1e-6);
+	/* nor does it matter whose spacing it is, nor where the line ends */
+	Scenario paper = make_scenario(SKR_CC_PAPER, 2, 100);
+	FixedPoint c = fluid_point(paper.params, paper.red, 100 * 125e6, 2, 1000);
+	EXPECT_DOUBLE_EQ(a.p, c.p);
+	EXPECT_NEAR(a.queue / c.queue, 1, 1e-6);
+}
+
 /* What others computed of the fluid model, for packets of 1000 bytes */
 TEST(Model, FluidIsTheOneOfTheLiterature)
 {
