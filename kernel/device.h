@@ -181,7 +181,7 @@ static inline void skr_stats_add(struct skr_stats __percpu *stats, enum skr_coun
  * @batch: small packets and requests that come in one softirq are one batch
  * @merge_acks: one ACK answers all that came in a batch
  * @zero_copy: large payloads leave as the pages that they lie in
- * @rx_aside: what comes in bulk is executed by another CPU
+ * @rx_aside: what comes in bulk, or makes a QP send bulk, is executed by another CPU
  */
 struct skr_tune {
 	bool super_tx;

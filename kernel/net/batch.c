@@ -17,8 +17,10 @@
 /* Packets in one skb at most: no more than UDP's own users may ask for */
 #define SKR_BATCH_PACKETS	64
 
-/* Pages that a CPU keeps when they are full: half a megabyte */
+/* Pages that a CPU keeps when they are full */
 #define SKR_BATCH_FULL		16
+/* ... of this size, which the stack's own allocator has if it can */
+#define SKR_BATCH_PAGE		max_t(u32, SZ_32K, PAGE_SIZE)
 
 /**
  * struct skr_batch_pages - where a CPU's packets are written
@@ -98,6 +100,11 @@ static void skr_batch_turn(struct skr_batch_pages *pages)
 	struct page_frag *frag = &pages->frag;
 	struct page *page = pages->full[pages->oldest];
 
+	if (frag->size < SKR_BATCH_PAGE) {
+		put_page(frag->page);
+		frag->page = NULL;
+		return;
+	}
 	pages->full[pages->oldest] = frag->page;
 	pages->oldest = (pages->oldest + 1) % SKR_BATCH_FULL;
 	if (page && (page_ref_count(page) != 1 || page_is_pfmemalloc(page))) {
@@ -114,7 +121,9 @@ static bool skr_batch_room(struct skr_batch_pages *pages, u32 bytes)
 {
 	struct page_frag *frag = &pages->frag;
 
-	if (frag->page && frag->size - frag->offset < bytes && page_ref_count(frag->page) != 1)
+	/* one that is too small even when it is empty is no use either */
+	if (frag->page && frag->size - frag->offset < bytes &&
+	    (page_ref_count(frag->page) != 1 || frag->size < bytes))
 		skr_batch_turn(pages);
 	return skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) &&
 	       frag->size - frag->offset >= bytes;

@@ -70,7 +70,7 @@ static void skr_cnp_send(struct skr_qp *qp)
 	if (!IS_ERR(payload)) {
 		memset(payload, 0, SKR_CNP_RESERVED);
 		skr_send_end(&out, &pkt);
-		if (!skr_send_flush(qp, &out))
+		if (!skr_send_uncounted(qp, &out))
 			skr_qp_count(qp, SKR_CNT_NP_CNP_SENT);
 	}
 	av->tclass = tclass;

@@ -315,4 +315,5 @@ void skr_completer_path_changed(struct skr_qp *qp)
 	req->timeouts = 0;
 	req->hurry = SKR_HURRIES;
 	skr_requester_rewind(qp);
+	skr_tx_restart(qp);
 }

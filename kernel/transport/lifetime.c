@@ -2,7 +2,7 @@
 /*
  * Lifetime of a QP. It ends in two steps: skr_qp_shutdown() takes it away from
  * packets, posts and timers, after which rings, CQs and PD may go; the struct
- * itself stays until the last packet has left the local stack.
+ * itself stays until the last packet that counts against it has left the local stack.
  */
 #include "engine.h"
 

@@ -7,7 +7,7 @@
  * set SKR_QP_PENDING and try the lock once (sched.c). Whoever holds the lock
  * works off everything there is, within a budget.
  *
- * The QP outlives its ib_qp: a packet in the local stack keeps it (@ref), so
+ * The QP outlives its ib_qp: a request in the local stack keeps it (@ref), so
  * that destroying a QP never waits for the network.
  */
 #ifndef SKR_TRANSPORT_QP_H
@@ -36,7 +36,7 @@
 /* skr_qp.run_flags */
 enum {
 	SKR_QP_PENDING,		/* there is work; the holder of the lock looks again */
-	SKR_QP_TX_FULL,		/* the requester or responder waits for SKR_TX_LOW */
+	SKR_QP_TX_FULL,		/* it waits for packets to leave the local stack */
 	SKR_QP_TIMER_ACK,	/* the ACK timer expired */
 	SKR_QP_WATCHED,		/* the poller looks at the send ring: no kick is needed */
 	SKR_QP_PATH,		/* the netdev takes another path now */
@@ -270,8 +270,8 @@ struct skr_qp_attr {
 
 /**
  * struct skr_qp - a queue pair
- * @ref: one for the ib_qp, one for each packet in the local stack, one for
- *	queued work, one while the poller has it
+ * @ref: one for the ib_qp, one for each request or READ response in the local
+ *	stack, one for queued work, one while the poller has it
  * @rcu: frees it after readers of skr_qp_find() are gone
  * @lock: protects everything below but the atomic members and the skb queues,
  *	which have locks of their own
@@ -318,8 +318,8 @@ struct skr_qp_attr {
  * @poll: what the poller knows of it
  * @ack_timer: local ACK timeout
  * @wait_timer: RNR wait and congestion pause
- * @work: goes on with a run that used its budget
- * @bh_work: runs the QP when the softirq at hand is through
+ * @work: goes on with a run that used its budget, outside softirq
+ * @bh_work: runs the QP when the softirq at hand is through, or on another CPU
  * @lone_rx: deferred runs in a row that a packet caused and no other joined; beyond
  *	SKR_SOON_LONE, packets since then
  * @lone_post: the same for posts
@@ -796,8 +796,9 @@ void skr_qp_run_later(struct skr_qp *qp);
  * not do: it would have to wait for whoever polls on that CPU.
  *
  * Context: BH.
+ * Return: false if there is no other one: nothing was done.
  */
-void skr_qp_run_aside(struct skr_qp *qp);
+bool skr_qp_run_aside(struct skr_qp *qp);
 
 /**
  * skr_qp_run_on() - there is work for a QP: let a CPU's softirq do it, after the rest

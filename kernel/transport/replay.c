@@ -68,7 +68,7 @@ static void skr_replay_done(struct skr_qp *qp, const struct skr_saved *saved, u3
 
 	/* not sent: the requester asks again */
 	if (saved->kind == kind)
-		skr_send_plain(qp, &pkt);
+		skr_send_response(qp, &pkt);
 }
 
 void skr_replay(struct skr_qp *qp, const struct skr_pkt *pkt)

@@ -81,10 +81,8 @@ static enum skr_drop skr_rx_check(struct sk_buff *skb, struct skr_pkt *pkt, stru
 	if (drop)
 		return drop;
 	if (pkt->qpn == SKR_QPN_MULTICAST)
-		drop = skr_rx_check_multicast(skb, pkt);
-	else
-		drop = skr_rx_check_unicast(skb, pkt, qp);
-	return drop;
+		return skr_rx_check_multicast(skb, pkt);
+	return skr_rx_check_unicast(skb, pkt, qp);
 }
 
 static void skr_rx_drop(struct sk_buff *skb, const struct skr_pkt *pkt, enum skr_drop drop,
@@ -129,10 +127,12 @@ struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *p
  */
 static bool skr_rx_aside(const struct skr_qp *qp, const struct sk_buff_head *queue, u32 bytes)
 {
-	if (!READ_ONCE(skr_tune.rx_aside) || num_online_cpus() == 1 || queue == &qp->rx_cnp)
+	/* where softirqs are threads, one would have to wait for whoever polls there */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !READ_ONCE(skr_tune.rx_aside) ||
+	    num_online_cpus() == 1 || queue == &qp->rx_cnp)
 		return false;
 	return bytes >= SKR_RX_ASIDE || test_bit(SKR_QP_ASIDE, &qp->run_flags) ||
-	       time_before_eq(jiffies, READ_ONCE(qp->tx_bulk) + 1);
+	       jiffies - READ_ONCE(qp->tx_bulk) <= 1;
 }
 
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,
@@ -152,10 +152,10 @@ static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct s
 		return;
 	}
 	skb_queue_tail(queue, piece);
-	/* a worker that does not come in time is not waited for */
-	if (waiting < limit / 4 && skr_rx_aside(qp, queue, bytes))
-		skr_qp_run_aside(qp);
-	else if (bytes >= SKR_RX_AT_ONCE)
+	/* a CPU that does not come in time is not waited for */
+	if (waiting < limit / 4 && skr_rx_aside(qp, queue, bytes) && skr_qp_run_aside(qp))
+		return;
+	if (bytes >= SKR_RX_AT_ONCE)
 		skr_qp_run(qp);
 	else
 		skr_qp_run_soon(qp, &qp->lone_rx);

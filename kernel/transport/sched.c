@@ -17,6 +17,7 @@
 
 #include <linux/sched/isolation.h>
 
+#include "send.h"
 #include "unreliable.h"
 
 #include "../net/rocev2.h"
@@ -76,20 +77,19 @@ static bool skr_qp_queue_bh(struct skr_qp *qp, int cpu)
 }
 
 /*
- * A CPU of this node that is not this one, the same for a QP as long as it can be; this
- * one if that is to be left alone
+ * Another CPU of this node that others may use, the same for a QP as long as it can be;
+ * this one if there is none
  */
 static int skr_other_cpu(const struct skr_qp *qp)
 {
-	int this = raw_smp_processor_id();
+	int this = smp_processor_id();
 	const struct cpumask *near = cpumask_of_node(cpu_to_node(this));
-	int cpu = cpumask_nth(qp->qpn % cpumask_weight(near), near);
+	int cpu;
 
-	if (cpu == this)
-		cpu = cpumask_next(cpu, near);
-	if (cpu >= nr_cpu_ids)
-		cpu = cpumask_first(near);
-	return housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ? cpu : this;
+	for_each_cpu_wrap(cpu, near, cpumask_nth(qp->qpn % cpumask_weight(near), near))
+		if (cpu != this && housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN))
+			return cpu;
+	return this;
 }
 
 void skr_qp_run_later(struct skr_qp *qp)
@@ -98,10 +98,15 @@ void skr_qp_run_later(struct skr_qp *qp)
 	skr_qp_queue(qp, WORK_CPU_UNBOUND, skr_wq, &qp->work);
 }
 
-void skr_qp_run_aside(struct skr_qp *qp)
+bool skr_qp_run_aside(struct skr_qp *qp)
 {
+	int cpu = skr_other_cpu(qp);
+
+	if (cpu == smp_processor_id())
+		return false;
 	set_bit(SKR_QP_ASIDE, &qp->run_flags);
-	skr_qp_queue_bh(qp, skr_other_cpu(qp));
+	skr_qp_queue_bh(qp, cpu);
+	return true;
 }
 
 void skr_qp_run_on(struct skr_qp *qp, int cpu)
@@ -276,6 +281,14 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
+/* The packet at hand was counted as one that was taken, but its ICRC is wrong. */
+static enum skr_drop skr_rx_bad(struct skr_qp *qp, struct sk_buff *skb)
+{
+	skr_qp_count_add(qp, SKR_CNT_RX_DROP + SKR_DROP_NONE, -1);
+	skr_qp_count_add(qp, SKR_CNT_RX_BYTES, -(u64)skr_rx_bytes(skb));
+	return SKR_DROP_ICRC;
+}
+
 /* Return: false if it came too early: it was kept, with all that follow. */
 static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_buff_head *queue)
 {
@@ -285,7 +298,7 @@ static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_b
 	drop = skr_rx_again(qp, skb, &pkt, queue);
 	if (!drop && skr_rx_cb(skb)->at >= skr_rx_cb(skb)->good &&
 	    !skr_rx_icrc_ok(skb, pkt.hdr_bytes))
-		drop = SKR_DROP_ICRC;
+		drop = skr_rx_bad(qp, skb);
 	if (drop) {
 		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
 		trace_skr_rx_drop(qp->dev, &pkt, drop);
@@ -373,6 +386,9 @@ static bool skr_step_requests(struct skr_qp *qp)
 				return more;
 			more = true;
 		}
+		/* what is answered now must not overtake: the QP runs again when it would not */
+		if (skr_qp_reliable(qp) && skr_tx_overtakes(qp))
+			return false;
 		if (!qp->cur_req)
 			qp->cur_req = skr_rx_take(qp, &qp->rx_req, &qp->early_req,
 						  qp->resp.epsn);
@@ -493,7 +509,7 @@ void skr_qp_unlock(struct skr_qp *qp)
 
 void skr_qp_run(struct skr_qp *qp)
 {
-	int steps = SKR_RUN_STEPS;
+	int steps = in_serving_softirq() ? SKR_RUN_STEPS_SOFTIRQ : SKR_RUN_STEPS;
 	struct skr_fire fire;
 	bool more;
 

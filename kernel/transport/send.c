@@ -12,7 +12,8 @@
  * Each CPU has a queue of its own inside the stack, and one may overtake another. UC
  * would lose messages by it, those who send datagrams expect them in order on a quiet
  * path, ib_cm among them, and adapters take what comes too early on a reliable connection
- * for a loss. A QP's packets leave by another CPU only when none is left inside.
+ * for a loss. A QP's packets leave by another CPU only when none is left inside; a
+ * super-packet that the stack cuts up has left it when it is cut.
  */
 static bool skr_tx_elsewhere(const struct skr_qp *qp)
 {
@@ -96,7 +97,12 @@ bool skr_tx_held(const struct skr_qp *qp)
 
 bool skr_tx_overtakes(struct skr_qp *qp)
 {
-	if (!skr_tx_elsewhere(qp) || !skr_tx_inside(qp, qp->resp.tx_mark))
+	if (!skr_tx_inside(qp, qp->resp.tx_mark)) {
+		/* or it would be ahead once the numbers have come round */
+		qp->resp.tx_mark = qp->tx_total - atomic_read(&qp->tx_units);
+		return false;
+	}
+	if (!skr_tx_elsewhere(qp))
 		return false;
 	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
 	/* as in skr_tx_full() */
@@ -106,9 +112,10 @@ bool skr_tx_overtakes(struct skr_qp *qp)
 
 bool skr_tx_full(struct skr_qp *qp)
 {
+	int units = atomic_read(&qp->tx_units);
 	bool elsewhere = skr_tx_elsewhere(qp);
 
-	if (atomic_read(&qp->tx_units) < SKR_TX_HIGH && !elsewhere)
+	if (elsewhere ? !units : units < SKR_TX_HIGH)
 		return false;
 	set_bit(SKR_QP_TX_FULL, &qp->run_flags);
 	/* either skr_send_left() sees the bit, or we see its count */
@@ -116,8 +123,9 @@ bool skr_tx_full(struct skr_qp *qp)
 	return atomic_read(&qp->tx_units) > (elsewhere ? 0 : skr_tx_low(qp));
 }
 
-static int skr_send_out(struct skr_qp *qp, struct skr_batch *out)
+int skr_send_uncounted(struct skr_qp *qp, struct skr_batch *out)
 {
+	lockdep_assert_held(&qp->lock);
 	if (skr_batch_flush(out) == SKR_TX_CONGESTED)
 		return -EAGAIN;
 	skr_flow_sent(qp, out->av, out->packets, out->bytes);
@@ -131,7 +139,7 @@ int skr_send_flush(struct skr_qp *qp, struct skr_batch *out)
 		return 0;
 	skr_send_own(qp, out->skb, out->bytes);
 	WRITE_ONCE(qp->tx_cpu, smp_processor_id());
-	return skr_send_out(qp, out);
+	return skr_send_uncounted(qp, out);
 }
 
 static u8 *skr_send_add(struct skr_batch *out, u32 hdr_bytes, u32 bytes, struct skr_loan *loan)
@@ -217,9 +225,26 @@ int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
 	err = skr_send_batched(qp, &out, pkt);
-	/*
-	 * The peer asked for it, and has a window: it does not count against the QP.
-	 * It may overtake requests, and they it; of READ responses see skr_tx_overtakes().
-	 */
-	return err ?: skr_send_out(qp, &out);
+	return err ?: skr_send_uncounted(qp, &out);
+}
+
+int skr_send_response(struct skr_qp *qp, struct skr_pkt *pkt)
+{
+	struct skr_batch out;
+	int err;
+
+	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
+	err = skr_send_batched(qp, &out, pkt);
+	if (!err)
+		err = skr_send_flush(qp, &out);
+	qp->resp.tx_mark = qp->tx_total;
+	return err;
+}
+
+void skr_tx_restart(struct skr_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	WRITE_ONCE(qp->tx_cpu, smp_processor_id());
+	qp->req.tx_mark = qp->tx_total - atomic_read(&qp->tx_units);
+	qp->resp.tx_mark = qp->req.tx_mark;
 }

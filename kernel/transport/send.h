@@ -72,7 +72,20 @@ int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 int skr_send_flush(struct skr_qp *qp, struct skr_batch *out);
 
 /**
- * skr_send_plain() - send a packet that has no payload, at once
+ * skr_send_uncounted() - send a packet that does not count against its QP
+ * @qp: QP, locked
+ * @out: the packet; none afterwards
+ *
+ * What a peer with a window asked for is not held back, so it need not be counted. It
+ * may overtake what is counted, and that it: see skr_tx_overtakes().
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, or -EAGAIN if the local stack was full.
+ */
+int skr_send_uncounted(struct skr_qp *qp, struct skr_batch *out);
+
+/**
+ * skr_send_plain() - send an ACK or a NAK, at once and uncounted
  * @qp: QP, locked
  * @pkt: facts for its headers
  *
@@ -82,11 +95,25 @@ int skr_send_flush(struct skr_qp *qp, struct skr_batch *out);
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt);
 
 /**
- * skr_tx_full() - has the QP enough packets in the local stack?
- * @qp: QP
+ * skr_send_response() - send the answer to an atomic, FLUSH or ATOMIC WRITE
+ * @qp: QP, locked
+ * @pkt: facts for its headers
  *
- * Context: any. A true answer makes sure that the QP runs again below the low
- *	mark.
+ * What acknowledges later requests must not overtake it.
+ *
+ * Context: BH, @qp->lock held.
+ * Return: 0, -EAGAIN if the local stack was full, or -ENOMEM.
+ */
+int skr_send_response(struct skr_qp *qp, struct skr_pkt *pkt);
+
+/**
+ * skr_tx_full() - has the QP enough packets in the local stack?
+ * @qp: QP, locked
+ *
+ * On another CPU than the one that they left by, one is enough.
+ *
+ * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again, on
+ *	that CPU below the low mark.
  * Return: true if it must not send more now.
  */
 bool skr_tx_full(struct skr_qp *qp);
@@ -105,10 +132,20 @@ bool skr_tx_full(struct skr_qp *qp);
 bool skr_tx_held(const struct skr_qp *qp);
 
 /**
- * skr_tx_overtakes() - might an ACK that is sent now overtake READ responses?
+ * skr_tx_restart() - what the QP has in the local stack matters no more
  * @qp: QP, locked
  *
- * The requester would take them for lost: an ACK is for all that comes before.
+ * It is repeated, or of a former life. The QP goes on at this CPU.
+ *
+ * Context: BH, @qp->lock held.
+ */
+void skr_tx_restart(struct skr_qp *qp);
+
+/**
+ * skr_tx_overtakes() - might an answer that is sent now overtake earlier responses?
+ * @qp: QP, locked
+ *
+ * The requester would take them for lost: an answer is for all that comes before.
  *
  * Context: BH, @qp->lock held. A true answer makes sure that the QP runs again.
  * Return: true if they left by another CPU and are still in the local stack.

@@ -3,6 +3,7 @@
  * Completions of a QP, and its way to RESET and to the error state.
  */
 #include "qp.h"
+#include "send.h"
 
 #include "../trace.h"
 
@@ -186,6 +187,7 @@ void skr_qp_reset(struct skr_qp *qp)
 	memset(&qp->req, 0, sizeof(qp->req));
 	memset(&qp->resp, 0, sizeof(qp->resp));
 	qp->resp.saved = saved;
+	skr_tx_restart(qp);
 	skr_av_release(&qp->av);
 
 	/* what is posted is forgotten without a completion (IBTA 10.3.1) */

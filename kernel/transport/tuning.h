@@ -36,8 +36,10 @@
 #define SKR_RX_SUPER		16
 /* Units of work in one step under the lock: packets in, packets out, flushes */
 #define SKR_STEP_BUDGET		64
-/* Steps in one run before a worker goes on */
+/* Steps in one run before a worker goes on ... */
 #define SKR_RUN_STEPS		8
+/* ... or, in softirq, this goes on after others */
+#define SKR_RUN_STEPS_SOFTIRQ	4
 /* A packet of so many bytes, or a super-packet, is worked off while it is in the cache */
 #define SKR_RX_AT_ONCE		1024
 /* ... and one of so many by another CPU, while the softirq goes on */

@@ -4,7 +4,7 @@
 
 #include_next <linux/workqueue.h>
 
-/* What runs in softirq runs on the CPU that queued it; newer kernels want it said. */
+/* What runs in softirq runs on the CPU that it was queued on; newer kernels want it said. */
 #ifdef SKR_HAVE_BH_PERCPU
 #define SKR_WQ_BH	(WQ_BH | WQ_PERCPU)
 #else
