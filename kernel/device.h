@@ -287,7 +287,7 @@ struct skr_poll {
 };
 
 /**
- * struct skr_others - what the GID table of a link on a VLAN device is to lose again
+ * struct skr_others - what a link's GID table is to lose again
  * @lock: protects @list
  * @list: netdevs and references to them
  * @work: deletes their GIDs
@@ -328,7 +328,7 @@ struct skr_others {
  *	skr_netdev_event()
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
- * @others: GIDs that ib_core has added and that are not @ndev's
+ * @others: GIDs that ib_core has added and that are not the link's, see skr_vlan_ours()
  */
 struct skr_dev {
 	struct ib_device	ibdev;

@@ -7,7 +7,8 @@
  * VLAN device is, for ib_core, on the real device, and what it brings that is not the
  * VLAN device's goes again. To refuse a GID is an error to ib_core, with lines in the
  * log for each address that somebody adds anywhere on the real device: they are let in,
- * no address vector takes them, and a moment later they are deleted.
+ * no address vector takes them, and a moment later they are deleted. So are addresses in
+ * other namespaces, of VLAN devices and others that were moved there from on top of a link.
  */
 #include "verbs.h"
 
@@ -27,6 +28,23 @@ struct skr_others_gids {
 	netdevice_tracker	tracker;
 };
 
+/*
+ * A netdev that has moved to where the link is has lost by that what is to be deleted, and
+ * may have got addresses that are the link's.
+ */
+static void skr_others_delete(struct skr_dev *dev, struct net_device *ndev)
+{
+	if (skr_vlan_ours(dev, ndev))
+		return;
+	/* takes the table's lock: what is being added is there by then */
+	roce_del_all_netdev_gids(&dev->ibdev, SKR_PORT, ndev);
+	if (skr_vlan_ours(dev, ndev) && ib_device_try_get(&dev->ibdev)) {
+		/* it came just now */
+		rdma_roce_rescan_port(&dev->ibdev, SKR_PORT);
+		ib_device_put(&dev->ibdev);
+	}
+}
+
 static void skr_others_work(struct work_struct *work)
 {
 	struct skr_dev *dev = container_of(work, struct skr_dev, others.work);
@@ -38,8 +56,7 @@ static void skr_others_work(struct work_struct *work)
 	spin_unlock(&dev->others.lock);
 
 	list_for_each_entry_safe(gids, next, &list, node) {
-		/* takes the table's lock: what is being added is there by then */
-		roce_del_all_netdev_gids(&dev->ibdev, SKR_PORT, gids->ndev);
+		skr_others_delete(dev, gids->ndev);
 		netdev_put(gids->ndev, &gids->tracker);
 		kfree(gids);
 	}

@@ -14,13 +14,14 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/netdevs.sh
 . "$(dirname "$0")/../lib/netdevs.sh"
 
-plan 34
+plan 39
 
-# others_gids NETDEV - GIDs of A's link that another netdev has
+# others_gids NETDEV [HOST DEV] - GIDs of a link, A's if none is given, that another
+# netdev has
 others_gids()
 {
-	on "$NS_A" sh -c "cat /sys/class/infiniband/$SK_A/ports/1/gid_attrs/ndevs/*" 2> /dev/null |
-		grep -vx "$1"
+	on "${2-$NS_A}" sh -c "cat /sys/class/infiniband/${3:-$SK_A}/ports/1/gid_attrs/ndevs/*" \
+		2> /dev/null | grep -vx "$1"
 }
 
 # rpings WHAT
@@ -163,6 +164,27 @@ check "then the parent has one" wait_until 20 gid_index "$NS_A" $SK_A v4
 on_top "$NS_A" pA vlan uA
 check "and no VLAN beside it" refused uA "the device below has"
 undo_to "$mark"
+
+# the parent and its link stay where they are
+mark=$(deferred)
+stacked_up vlan
+must link_add "$NS_A" sk8 pA
+ns_add "$NS_M"
+must ip -n "$NS_A" link set uA netns "$NS_M"
+parent=$NS_A
+NS_A=$NS_M
+address "$NS_A" uA $MAC_A $IP4_A $IP6_A $LL_A
+must link_add "$NS_A" $SK_A uA
+must link_add "$NS_B" $SK_B uB
+must ready "$NS_A" $SK_A
+must ready "$NS_B" $SK_B
+check "another namespace: no GID is the parent's" wait_until 20 negate others_gids uA
+check "another namespace: nor does the parent's link have the VLAN's" \
+	wait_until 20 negate others_gids pA "$parent" sk8
+rpings "another namespace"
+check "another namespace: RoCEv1, traffic" traffic v1-v4 --mtu=1024 --count=50 --max=100000
+undo_to "$mark"
+NS_A=$parent
 
 mark=$(deferred)
 stacked_up vlan-macvlan
