@@ -291,11 +291,13 @@ struct skr_poll {
  * @lock: protects @list
  * @list: netdevs and references to them
  * @work: deletes their GIDs
+ * @gids: how many of them are in the table; under ib_core's mutex of that
  */
 struct skr_others {
 	spinlock_t		lock;
 	struct list_head	list;
 	struct work_struct	work;
+	u32			gids;
 };
 
 /**

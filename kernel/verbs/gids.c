@@ -13,6 +13,7 @@
 #include "verbs.h"
 
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "../net/vlan.h"
 
@@ -27,6 +28,13 @@ struct skr_others_gids {
 	struct net_device	*ndev;
 	netdevice_tracker	tracker;
 };
+
+/*
+ * So many of the table's entries others' GIDs may have at a time. More of them are refused,
+ * with lines in the log: the table must not be full when the link's own come, for nobody
+ * brings those again.
+ */
+#define SKR_OTHERS_GIDS	(SKR_GIDS / 2)
 
 /*
  * A netdev that has moved to where the link is has lost by that what is to be deleted, and
@@ -74,7 +82,7 @@ void skr_others_flush(struct skr_dev *dev)
 	flush_work(&dev->others.work);
 }
 
-/* ib_core calls this with the lock of its table. */
+/* ib_core calls this, and skr_del_gid(), with the lock of its table. */
 int skr_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct net_device *ndev = rcu_dereference_protected(attr->ndev, true);
@@ -83,6 +91,8 @@ int skr_add_gid(const struct ib_gid_attr *attr, void **context)
 
 	if (skr_vlan_ours(dev, ndev))
 		return 0;
+	if (dev->others.gids >= SKR_OTHERS_GIDS)
+		return -ENOSPC;
 	gids = kzalloc_obj(*gids, GFP_KERNEL);
 	if (!gids)
 		return -ENOMEM;
@@ -91,11 +101,16 @@ int skr_add_gid(const struct ib_gid_attr *attr, void **context)
 	spin_lock(&dev->others.lock);
 	list_add_tail(&gids->node, &dev->others.list);
 	spin_unlock(&dev->others.lock);
-	queue_work(ib_wq, &dev->others.work);
+	/* on any CPU: who adds them may keep this one busy until the last is in */
+	queue_work(system_dfl_wq, &dev->others.work);
+	dev->others.gids++;
+	*context = &dev->others;
 	return 0;
 }
 
 int skr_del_gid(const struct ib_gid_attr *attr, void **context)
 {
+	if (*context)
+		skr_dev(attr->device)->others.gids--;
 	return 0;
 }
