@@ -436,6 +436,14 @@ static inline void skr_object_put(struct skr_dev *dev, enum skr_object kind)
 int skr_device_add(const char *name, struct net_device *ndev);
 
 /**
+ * skr_device_update_port() - tell of the port's state if it is another than before
+ * @dev: device, registered
+ *
+ * Context: process, with rtnl; events of the port are dispatched.
+ */
+void skr_device_update_port(struct skr_dev *dev);
+
+/**
  * skr_device_read_speed() - look how fast the port is
  * @dev: device
  *
