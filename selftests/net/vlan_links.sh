@@ -14,7 +14,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/netdevs.sh
 . "$(dirname "$0")/../lib/netdevs.sh"
 
-plan 42
+plan 43
 
 # others_gids NETDEV [HOST DEV] - GIDs of a link, A's if none is given, that another
 # netdev has
@@ -221,5 +221,10 @@ rpings "macvlan"
 maps uAv uBv
 check "macvlan: RoCEv1, service level 5, map 2:5: priority 5" tagged v1-v6 5 5
 check "macvlan: RoCEv2, service level 6, map 6:6: priority 6" tagged v4 6 6
+# A's idea of B may be so: the netdev below answers questions for the address, too
+must ip -n "$NS_A" neigh replace $IP4_B dev uA \
+	lladdr "$(on "$NS_B" cat /sys/class/net/uBv/address)"
+check "macvlan: RoCEv1, datagrams to the MAC address of the netdev below" \
+	pingpong_over ud v1-v4 -n 50
 undo_to "$mark"
 check "nothing in the log about GIDs" quiet
