@@ -53,7 +53,25 @@ void skr_device_read_speed(struct skr_dev *dev)
 	WRITE_ONCE(dev->cc.mbps, link.base.speed);
 }
 
-/* Events tell of changes from here on. */
+void skr_device_update_port(struct skr_dev *dev)
+{
+	bool active = ib_get_curr_port_state(dev->ndev) == IB_PORT_ACTIVE;
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = SKR_PORT,
+		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ASSERT_RTNL();
+	if (dev->port_active == active)
+		return;
+	dev->port_active = active;
+	if (!active)
+		skr_count(dev, SKR_CNT_LINK_DOWNED);
+	ib_dispatch_event(&event);
+}
+
+/* What changes from here on is told by events, or by skr_device_settle(). */
 static void skr_device_init_port(struct skr_dev *dev)
 {
 	rtnl_lock();
@@ -103,7 +121,7 @@ static const struct ib_device_ops skr_own_ops = {
 	.dealloc_driver = skr_device_dealloc,
 };
 
-static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
+static int skr_device_init(struct skr_dev *dev, struct net *net, struct net_device *ndev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 	int err;
@@ -126,7 +144,7 @@ static int skr_device_init(struct skr_dev *dev, struct net_device *ndev)
 	skr_others_init(dev);
 	skr_poll_start(dev);
 	dev->ndev = ndev;
-	dev->net = dev_net(ndev);
+	dev->net = net;
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
@@ -151,34 +169,47 @@ err_free_stats:
 }
 
 /*
- * The netdev may have been unregistered before our notifier could find the
- * device, or while it was not enabled: then nobody else takes it away.
+ * The netdev may have been unregistered, or have moved to another namespace, before our
+ * notifier could find the device, or while it was not enabled: then nobody else takes it
+ * away. And its carrier may have come or gone without an event.
  */
-static int skr_device_check_alive(struct net_device *ndev)
+static int skr_device_settle(struct skr_dev *dev)
 {
-	struct skr_dev *dev;
+	bool registered = ib_device_try_get(&dev->ibdev);
 	bool alive;
 
 	rtnl_lock();
-	alive = ndev->reg_state == NETREG_REGISTERED;
+	alive = dev->ndev->reg_state == NETREG_REGISTERED && net_eq(dev_net(dev->ndev), dev->net);
+	if (alive && registered)
+		skr_device_update_port(dev);
 	rtnl_unlock();
-	if (alive)
-		return 0;
-	dev = skr_netns_get(ndev);
-	if (dev)
+	if (registered && alive)
+		ib_device_put(&dev->ibdev);
+	else if (registered)
 		ib_unregister_device_and_put(&dev->ibdev);
-	return -ENODEV;
+	return alive ? 0 : -ENODEV;
 }
 
-int skr_device_add(const char *name, struct net_device *ndev)
+/* The namespace stays until the device's registration is settled. */
+static struct net *skr_device_get_net(const struct net_device *ndev)
+{
+	struct net *net;
+
+	rtnl_lock();
+	net = maybe_get_net(dev_net(ndev));
+	rtnl_unlock();
+	return net;
+}
+
+static int skr_device_add_in(struct net *net, const char *name, struct net_device *ndev)
 {
 	struct skr_dev *dev;
 	int err;
 
-	dev = ib_alloc_device_with_net(skr_dev, ibdev, dev_net(ndev));
+	dev = ib_alloc_device_with_net(skr_dev, ibdev, net);
 	if (!dev)
 		return -ENOMEM;
-	err = skr_device_init(dev, ndev);
+	err = skr_device_init(dev, net, ndev);
 	if (err)
 		goto err_dealloc;
 	err = ib_device_set_netdev(&dev->ibdev, skr_vlan_port(ndev), SKR_PORT);
@@ -190,16 +221,32 @@ int skr_device_add(const char *name, struct net_device *ndev)
 	if (err)
 		goto err_dealloc;
 	ib_mark_name_assigned_by_user(&dev->ibdev);
+	/* somebody may unregister it, and it be gone, before it is settled */
+	get_device(&dev->ibdev.dev);
 	err = ib_register_device(&dev->ibdev, name, NULL);
+	if (!err) {
+		err = skr_device_settle(dev);
+		put_device(&dev->ibdev.dev);
+		return err;
+	}
+	put_device(&dev->ibdev.dev);
 	/* what ib_core says of a name that is taken */
 	if (err == -ENFILE)
 		err = -EEXIST;
-	if (err)
-		goto err_dealloc;
-	/* it may be unregistered, and gone, by now */
-	return skr_device_check_alive(ndev);
 
 err_dealloc:
 	ib_dealloc_device(&dev->ibdev);
+	return err;
+}
+
+int skr_device_add(const char *name, struct net_device *ndev)
+{
+	struct net *net = skr_device_get_net(ndev);
+	int err;
+
+	if (!net)
+		return -ENODEV;
+	err = skr_device_add_in(net, name, ndev);
+	put_net(net);
 	return err;
 }

@@ -287,15 +287,17 @@ struct skr_poll {
 };
 
 /**
- * struct skr_others - what the GID table of a link on a VLAN device is to lose again
+ * struct skr_others - what a link's GID table is to lose again
  * @lock: protects @list
  * @list: netdevs and references to them
  * @work: deletes their GIDs
+ * @gids: how many of them are in the table; under ib_core's mutex of that
  */
 struct skr_others {
 	spinlock_t		lock;
 	struct list_head	list;
 	struct work_struct	work;
+	u32			gids;
 };
 
 /**
@@ -328,7 +330,7 @@ struct skr_others {
  *	skr_netdev_event()
  * @port_active: what the last port event said; under rtnl
  * @node: in its namespace's list of devices; RCU
- * @others: GIDs that ib_core has added and that are not @ndev's
+ * @others: GIDs that ib_core has added and that are not the link's, see skr_vlan_ours()
  */
 struct skr_dev {
 	struct ib_device	ibdev;
@@ -432,6 +434,14 @@ static inline void skr_object_put(struct skr_dev *dev, enum skr_object kind)
  * Return: 0 or a negative errno; nothing is left behind then.
  */
 int skr_device_add(const char *name, struct net_device *ndev);
+
+/**
+ * skr_device_update_port() - tell of the port's state if it is another than before
+ * @dev: device, registered
+ *
+ * Context: process, with rtnl; events of the port are dispatched.
+ */
+void skr_device_update_port(struct skr_dev *dev);
 
 /**
  * skr_device_read_speed() - look how fast the port is

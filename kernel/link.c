@@ -73,24 +73,6 @@ static struct rdma_link_ops skr_link_ops = {
 	.newlink = skr_newlink,
 };
 
-static void skr_port_event(struct skr_dev *dev, struct net_device *ndev)
-{
-	bool active = ib_get_curr_port_state(ndev) == IB_PORT_ACTIVE;
-	struct ib_event event = {
-		.device = &dev->ibdev,
-		.element.port_num = SKR_PORT,
-		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
-	};
-
-	ASSERT_RTNL();
-	if (dev->port_active == active)
-		return;
-	dev->port_active = active;
-	if (!active)
-		skr_count(dev, SKR_CNT_LINK_DOWNED);
-	ib_dispatch_event(&event);
-}
-
 static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(arg);
@@ -108,7 +90,8 @@ static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void
 		 * Also when it moves to another namespace. ib_core lets a device be
 		 * found a moment before its clients are added; who unregistered it
 		 * then would take none of them away and wait for them for ever.
-		 * Before that, skr_device_add() sees to it in the end.
+		 * Before that, skr_device_settle() sees to it in the end, and to what
+		 * the port has been through.
 		 */
 		if (READ_ONCE(dev->enabled))
 			ib_unregister_device_queued(&dev->ibdev);
@@ -116,7 +99,7 @@ static int skr_netdev_event(struct notifier_block *nb, unsigned long event, void
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		skr_port_event(dev, ndev);
+		skr_device_update_port(dev);
 		break;
 	/* a bond or team, or a guest that has moved to another host */
 	case NETDEV_BONDING_FAILOVER:

@@ -3,6 +3,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
+#include <linux/wait_bit.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
@@ -127,8 +128,10 @@ int skr_netns_add(struct skr_dev *dev)
 		err = -ENOTUNIQ;
 	else if (list_empty(&ns->devs))
 		err = skr_netns_open(dev->net, ns);
-	if (!err)
+	if (!err) {
 		list_add_tail_rcu(&dev->node, &ns->devs);
+		atomic_inc(&ns->users);
+	}
 	mutex_unlock(&ns->lock);
 	return err;
 }
@@ -144,6 +147,8 @@ void skr_netns_del(struct skr_dev *dev)
 	mutex_unlock(&ns->lock);
 	/* packets on their way may still look at the device's counters */
 	synchronize_rcu();
+	/* it may be gone now */
+	atomic_dec_and_wake_up(&ns->users);
 }
 
 struct skr_dev *skr_netns_find(struct net *net, const struct net_device *ndev)
@@ -242,12 +247,15 @@ static int __net_init skr_netns_born(struct net *net)
 }
 
 /*
- * A dying namespace has unregistered its netdevs before, and a netdev is gone
- * only when its device has let go of it, after skr_netns_del().
+ * A dying namespace's netdevs have been unregistered, and are gone only when their devices
+ * have let go of them, after skr_netns_del(). But a netdev may have moved away, or back to
+ * the first namespace because this one dies, and its device is still being unregistered.
  */
 static void __net_exit skr_netns_dead(struct net *net)
 {
-	WARN_ON_ONCE(!list_empty(&skr_netns(net)->devs));
+	struct skr_netns *ns = skr_netns(net);
+
+	wait_var_event(&ns->users, !atomic_read(&ns->users));
 }
 
 static struct pernet_operations skr_netns_ops = {

@@ -6,6 +6,7 @@
 #ifndef SKR_NET_NETNS_H
 #define SKR_NET_NETNS_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -20,12 +21,14 @@
  * @devs: struct skr_dev.node; read under RCU
  * @sk4: owns port 4791 on IPv4 while @devs is not empty
  * @sk6: the same for IPv6; NULL where the kernel runs without IPv6
+ * @users: devices that may use this; the namespace does not die before they are gone
  */
 struct skr_netns {
 	struct mutex		lock;
 	struct list_head	devs;
 	struct sock		*sk4;
 	struct sock		*sk6;
+	atomic_t		users;
 };
 
 /**

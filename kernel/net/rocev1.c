@@ -216,17 +216,53 @@ int skr_rocev1_out(struct skr_dev *dev, const struct skr_av *av, struct sk_buff 
 	return ret;
 }
 
-bool skr_rocev1_is_ours(struct skr_dev *dev, struct sk_buff *skb)
+/**
+ * struct skr_rocev1_to - where a datagram is to go
+ * @dev: device
+ * @gid: address
+ * @vlan: identifier of the VLAN that it came by, or VLAN_N_VID
+ */
+struct skr_rocev1_to {
+	struct skr_dev	*dev;
+	union ib_gid	gid;
+	u16		vlan;
+};
+
+/* @ndev: NULL for any */
+static bool skr_rocev1_has(const struct skr_rocev1_to *to, struct net_device *ndev)
 {
 	const struct ib_gid_attr *attr;
-	union ib_gid gid;
 
-	if (skr_rx_cb(skb)->net != SKR_L3_GRH)
-		return true;
-	memcpy(&gid, &ipv6_hdr(skb)->daddr, sizeof(gid));
-	attr = rdma_find_gid_by_port(&dev->ibdev, &gid, IB_GID_TYPE_ROCE, SKR_PORT, skb->dev);
+	attr = rdma_find_gid_by_port(&to->dev->ibdev, &to->gid, IB_GID_TYPE_ROCE, SKR_PORT, ndev);
 	if (IS_ERR(attr))
 		return false;
 	rdma_put_gid_attr(attr);
 	return true;
+}
+
+static int skr_rocev1_upper_has(struct net_device *upper, struct netdev_nested_priv *priv)
+{
+	const struct skr_rocev1_to *to = priv->data;
+
+	return skr_vlan_id(upper) == to->vlan && skr_rocev1_has(to, upper);
+}
+
+/*
+ * The stack answers on each netdev for all addresses of the host: a peer may have learnt
+ * the MAC address of a macvlan's parent for an address of the macvlan. IP takes what
+ * comes by that, and so do we, but not what has left its VLAN.
+ */
+bool skr_rocev1_is_ours(struct skr_dev *dev, struct sk_buff *skb)
+{
+	struct skr_rocev1_to to = { .dev = dev, .vlan = skr_rx_cb(skb)->vlan };
+	struct netdev_nested_priv priv = { .data = &to };
+
+	if (skr_rx_cb(skb)->net != SKR_L3_GRH)
+		return true;
+	memcpy(&to.gid, &ipv6_hdr(skb)->daddr, sizeof(to.gid));
+	if (skr_rocev1_has(&to, skb->dev))
+		return true;
+	/* who sends what is nobody's has us look once, not at all netdevs */
+	return skr_rocev1_has(&to, NULL) &&
+	       netdev_walk_all_upper_dev_rcu(skb->dev, skr_rocev1_upper_has, &priv);
 }

@@ -54,8 +54,8 @@ int skr_rocev1_out(struct skr_dev *dev, const struct skr_av *av, struct sk_buff 
  * With RoCEv2 the IP stack has seen to it; nobody has with RoCEv1.
  *
  * Context: softirq, under RCU.
- * Return: false if it is a RoCEv1 packet to a GID that @dev does not have on
- *	that netdev.
+ * Return: false if it is a RoCEv1 packet to a GID that @dev has neither on that netdev
+ *	nor on one on top of it in the same VLAN.
  */
 bool skr_rocev1_is_ours(struct skr_dev *dev, struct sk_buff *skb);
 

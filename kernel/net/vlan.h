@@ -55,12 +55,17 @@ static inline struct net_device *skr_vlan_port(struct net_device *ndev)
  * @dev: device
  * @ndev: a netdev whose addresses ib_core offers it
  *
- * Context: any.
- * Return: false if @dev's link is on a VLAN device, and @ndev is another.
+ * Routes and netdevs are looked up in the namespace that the link is in, and packets
+ * come in by its sockets: what is on @dev's netdev but elsewhere is of no use to it.
+ *
+ * Context: any; the answer holds for as long as @ndev does not move.
+ * Return: false if @ndev is in another namespace than @dev's link, or if that is on a
+ *	VLAN device, and @ndev is another.
  */
 static inline bool skr_vlan_ours(const struct skr_dev *dev, const struct net_device *ndev)
 {
-	return !is_vlan_dev(dev->ndev) || ndev == dev->ndev;
+	return net_eq(dev_net(ndev), dev->net) &&
+	       (!is_vlan_dev(dev->ndev) || ndev == dev->ndev);
 }
 
 #endif /* SKR_NET_VLAN_H */

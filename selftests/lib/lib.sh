@@ -62,14 +62,20 @@ deferred()
 
 _finish()
 {
-	local status=$?
+	local status=$? _said
 
 	trap - EXIT
+	_said=$(tail -n 20 "$TMP/check" 2> /dev/null)
 	undo_to 0
 	rm -rf "$TMP"
 	if [ "$_count" != "$_planned" ]; then
 		echo "# planned $_planned, ran $_count"
 		status=1
+	fi
+	if [ -n "$_checking" ]; then
+		# an error of the shell itself, whose words nobody has seen
+		note "ended within: $_checking"
+		note "$_said"
 	fi
 	[ "$_bad" = 0 ] || status=1
 	exit $status
@@ -81,7 +87,7 @@ trap 'exit 1' INT TERM
 # TAP
 #
 
-_planned=0 _count=0 _bad=0
+_planned=0 _count=0 _bad=0 _checking=
 
 # plan N - how many results will follow
 plan()
@@ -160,10 +166,13 @@ check()
 	local name=$1
 
 	shift
+	_checking=$name
 	if "$@" > "$TMP/check" 2>&1; then
+		_checking=
 		ok "$name"
 		return 0
 	fi
+	_checking=
 	note "failed: $*"
 	note_file "$TMP/check" 40
 	not_ok "$name"

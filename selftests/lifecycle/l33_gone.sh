@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
 # L33: a device goes while a process holds everything open on it, QPs under traffic
-# and rings mapped: by link del, by netdev del, by namespace del. Nothing may
-# hang, the process hears of it, and port 4791 is free at once.
+# and rings mapped: by link del, by netdev del, by namespace del, by namespace del when
+# the netdev has just moved away. Nothing may hang, the process hears of it, and port 4791
+# is free at once.
 # timeout: 240
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
 
-ways=(link_del_a netdev_del_a netns_del_a)
+ways=(link_del_a netdev_del_a netns_del_a netdev_moves_a)
 plan $((${#ways[@]} * 7 + 1))
 
 link_del_a()
@@ -25,6 +26,12 @@ netdev_del_a()
 netns_del_a()
 {
 	ip netns del "$NS_A"
+}
+
+# nothing waits for what is left of a netdev that only moves
+netdev_moves_a()
+{
+	ip -n "$NS_A" link set "$DEV_A" netns "$NS_B" && ip netns del "$NS_A"
 }
 
 no_link()
@@ -47,7 +54,7 @@ vanish()
 	fi
 	check "$way returns at once" in_time 10 "$way"
 	check "$way: the link is gone" wait_until 10 no_link
-	if [ "$way" = netns_del_a ]; then
+	if ! ip netns list | grep -q "^$NS_A\b"; then
 		ok "$way: port 4791 went with the namespace"
 	else
 		check "$way: port 4791 is free" wait_until 5 port_free "$NS_A"

@@ -146,7 +146,11 @@ pause()
 # run_ms - how long the traffic took
 run_ms()
 {
-	sed -n 's/.* QPs, \([0-9]*\)\.\([0-9]\) s,.*/\1\200/p' "$TMP/client"
+	local ms
+
+	ms=$(sed -n 's/.* QPs, \([0-9]*\)\.\([0-9]\) s,.*/\1\200/p' "$TMP/client")
+	# less than a second begins with a 0
+	echo $((10#${ms:-0}))
 }
 
 # undisturbed KIND TIMEOUT - how long a pause is without a failover, and how many

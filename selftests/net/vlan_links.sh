@@ -14,13 +14,14 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/netdevs.sh
 . "$(dirname "$0")/../lib/netdevs.sh"
 
-plan 34
+plan 43
 
-# others_gids NETDEV - GIDs of A's link that another netdev has
+# others_gids NETDEV [HOST DEV] - GIDs of a link, A's if none is given, that another
+# netdev has
 others_gids()
 {
-	on "$NS_A" sh -c "cat /sys/class/infiniband/$SK_A/ports/1/gid_attrs/ndevs/*" 2> /dev/null |
-		grep -vx "$1"
+	on "${2-$NS_A}" sh -c "cat /sys/class/infiniband/${3:-$SK_A}/ports/1/gid_attrs/ndevs/*" \
+		2> /dev/null | grep -vx "$1"
 }
 
 # rpings WHAT
@@ -85,19 +86,41 @@ said()
 # goes_in_traffic - the VLAN device is deleted while the QPs of its link are busy
 goes_in_traffic()
 {
-	traffic v1-v4 --mtu=1024 --count=1000000 --max=65536 --qps=4 > "$TMP/lost" 2>&1 &
-	local pid=$! status=0
+	local before pid status=0
 
-	wait_until 60 moved || { echo "no traffic"; status=1; }
+	before=$(number "$NS_A" $SK_A rx_packets)
+	traffic v1-v4 --mtu=1024 --count=1000000 --max=65536 --qps=4 > "$TMP/lost" 2>&1 &
+	pid=$!
+	wait_until 60 moved $((before + 200)) || { echo "no traffic"; status=1; }
 	in_time 30 ip -n "$NS_A" link del uA || { echo "the VLAN device did not go"; status=1; }
 	wait $pid && { echo "traffic without a link"; status=1; }
 	return $status
 }
 
-# moved - A's device has received something
+# moved COUNT - A's device has received more packets than that, ever
 moved()
 {
-	[ "$(counter "$NS_A" $SK_A rx_packets)" -gt 200 ]
+	[ "$(number "$NS_A" $SK_A rx_packets)" -gt "$1" ]
+}
+
+# guid MAC VLAN - what is made of them: an EUI-64 with the VLAN's number in its middle
+guid()
+{
+	local mac
+
+	IFS=: read -ra mac <<< "$1"
+	printf '%02x%s:%s%02x:%02x%s:%s%s\n' $((0x${mac[0]} ^ 2)) "${mac[1]}" "${mac[2]}" \
+		$(($2 >> 8)) $(($2 & 255)) "${mac[3]}" "${mac[4]}" "${mac[5]}"
+}
+
+# guid_is DEV GUID
+guid_is()
+{
+	local is
+
+	is=$(on "$NS_A" cat "/sys/class/infiniband/$1/node_guid")
+	echo "$1 has $is, not $2"
+	[ "$is" = "$2" ]
 }
 
 quiet=$(log_lines)
@@ -136,8 +159,11 @@ check "an address of its own makes a GID" wait_until 10 eval \
 check "one of others does not stay" wait_until 20 negate others_gids uA
 check "nobody can listen on the parent's address" no_device_for 10.78.1.1
 check "no link on the parent beside it" refused pA "link on a VLAN of this device"
+must ip -n "$NS_A" link set uA2 address $MAC_A
 must link_add "$NS_A" sk8 uA2
 check "one on another VLAN" wait_until 20 active "$NS_A" sk8
+check "its GUID is of MAC address and VLAN" guid_is sk8 "$(guid $MAC_A 56)"
+check "and so is the first one's" guid_is $SK_A "$(guid $MAC_A 55)"
 must link_del "$NS_A" sk8
 
 check "the MTU is the VLAN device's" mtu_is 5
@@ -160,9 +186,32 @@ check "the VLAN device can be deleted under traffic" goes_in_traffic
 check "the link goes with it" wait_until 10 negate link_exists "$NS_A" $SK_A
 must wait_until 20 link_add "$NS_A" $SK_A pA
 check "then the parent has one" wait_until 20 gid_index "$NS_A" $SK_A v4
+check "whose GUID has no VLAN" guid_is $SK_A \
+	"$(guid "$(on "$NS_A" cat /sys/class/net/pA/address)" 0xfffe)"
 on_top "$NS_A" pA vlan uA
 check "and no VLAN beside it" refused uA "the device below has"
 undo_to "$mark"
+
+# the parent and its link stay where they are
+mark=$(deferred)
+stacked_up vlan
+must link_add "$NS_A" sk8 pA
+ns_add "$NS_M"
+must ip -n "$NS_A" link set uA netns "$NS_M"
+parent=$NS_A
+NS_A=$NS_M
+address "$NS_A" uA $MAC_A $IP4_A $IP6_A $LL_A
+must link_add "$NS_A" $SK_A uA
+must link_add "$NS_B" $SK_B uB
+must ready "$NS_A" $SK_A
+must ready "$NS_B" $SK_B
+check "another namespace: no GID is the parent's" wait_until 20 negate others_gids uA
+check "another namespace: nor does the parent's link have the VLAN's" \
+	wait_until 20 negate others_gids pA "$parent" sk8
+rpings "another namespace"
+check "another namespace: RoCEv1, traffic" traffic v1-v4 --mtu=1024 --count=50 --max=100000
+undo_to "$mark"
+NS_A=$parent
 
 mark=$(deferred)
 stacked_up vlan-macvlan
@@ -172,5 +221,10 @@ rpings "macvlan"
 maps uAv uBv
 check "macvlan: RoCEv1, service level 5, map 2:5: priority 5" tagged v1-v6 5 5
 check "macvlan: RoCEv2, service level 6, map 6:6: priority 6" tagged v4 6 6
+# A's idea of B may be so: the netdev below answers questions for the address, too
+must ip -n "$NS_A" neigh replace $IP4_B dev uA \
+	lladdr "$(on "$NS_B" cat /sys/class/net/uBv/address)"
+check "macvlan: RoCEv1, datagrams to the MAC address of the netdev below" \
+	pingpong_over ud v1-v4 -n 50
 undo_to "$mark"
 check "nothing in the log about GIDs" quiet

@@ -11,4 +11,9 @@
 #define SKR_WQ_BH	WQ_BH
 #endif
 
+/* Newer kernels have another name for what is bound to no CPU. */
+#ifndef SKR_HAVE_DFL_WQ
+#define system_dfl_wq	system_unbound_wq
+#endif
+
 #endif /* SKR_COMPAT_LINUX_WORKQUEUE_H */
