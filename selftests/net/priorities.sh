@@ -14,7 +14,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/classes.sh
 . "$(dirname "$0")/../lib/classes.sh"
 
-plan 34
+plan 38
 [ "$LINK" = skerry ] || skip_all "the classes are skerry's"
 
 mark=$(deferred)
@@ -39,35 +39,48 @@ SERVICE=RC
 # Congestion: A's answers to what B's netdev marked
 #
 
-# cnps_travel KIND - in class 6, with DSCP 48, all that were sent
+# cnps_travel KIND CLASS [PCP] - A's are in that class of WIRE's qdisc, all that were sent,
+# and on the wire they have the DSCP that they are to have, and that priority
+CNP_DSCP=48
 cnps_travel()
 {
-	local before after sent first opcode
+	local before after counted sent first opcode all right
 
-	mapfile -t before < <(counted "$NS_A" $DEV_A)
+	mapfile -t before < <(counted "$NS_A" "$WIRE")
 	first=$(number "$NS_A" $SK_A np_cnp_sent)
-	capture "$NS_A" $DEV_A || return
+	capture "$NS_A" "$WIRE" || return
 	perftest ib_write_bw "$1" -s 65536 -n 100 --sl=3 --tclass=104 || return
 	captured || return
-	mapfile -t after < <(counted "$NS_A" $DEV_A)
+	mapfile -t after < <(counted "$NS_A" "$WIRE")
+	counted=$((after[$2] - before[$2]))
 	sent=$(($(number "$NS_A" $SK_A np_cnp_sent) - first))
+	# behind Ethernet, tag, IP and UDP
 	opcode=$([ "$1" = v4 ] && echo 42 || echo 62)
-	filters "$1" 192
+	[ -z "${3-}" ] || opcode=$((opcode + 4))
+	filters "$1" $((CNP_DSCP << 2)) "${3-}"
+	all=$(packets "$roce and ether[$opcode] = 0x81")
+	right=$(packets "$asked and ether[$opcode] = 0x81")
 	echo "CNPs sent: $sent; before and after: ${before[*]}, ${after[*]}"
-	echo "on the wire: $(packets "$roce and ether[$opcode] = 0x81"), as asked for:" \
-		"$(packets "$asked and ether[$opcode] = 0x81")"
+	echo "on the wire: $all, as asked for: $right"
+	# in class 3 there are A's ACKs, too
+	[ "$sent" -ge 1 ] && [ $counted -ge "$sent" ] || return
+	[ "$2" = 3 ] || [ $counted = "$sent" ] || return
 	# the last ones may have missed the capture
-	[ $sent -ge 1 ] && [ $((after[6] - before[6])) = $sent ] &&
-		[ "$(packets "$roce and ether[$opcode] = 0x81")" -ge $((sent * 9 / 10)) ] &&
-		[ "$(packets "$asked and ether[$opcode] = 0x81")" = \
-			"$(packets "$roce and ether[$opcode] = 0x81")" ]
+	[ "$all" -ge 1 ] && [ "$all" -ge $((sent * 9 / 10)) ] && [ "$all" = "$right" ]
 }
 
+# marked_in_class_3 DEV - some of what B sends there
+marked_in_class_3()
+{
+	must on "$NS_B" tc qdisc add dev "$1" parent 1:4 handle 40: netem loss 10% ecn
+}
+
+WIRE=$DEV_A
 classes "$NS_A" $DEV_A prio
 classes "$NS_B" $DEV_B prio
-must on "$NS_B" tc qdisc add dev $DEV_B parent 1:4 netem loss 10% ecn
-check "CNPs, IPv4: class 6, DSCP 48" cnps_travel v4
-check "CNPs, IPv6: class 6, DSCP 48" cnps_travel v6
+marked_in_class_3 $DEV_B
+check "CNPs, IPv4: class 6, DSCP 48" cnps_travel v4 6
+check "CNPs, IPv6: class 6, DSCP 48" cnps_travel v6 6
 
 #
 # A pause of class 3
@@ -75,7 +88,7 @@ check "CNPs, IPv6: class 6, DSCP 48" cnps_travel v6
 
 plug()
 {
-	must on "$NS_B" tc qdisc change dev $DEV_B handle 40: plug "$1"
+	must on "$NS_B" tc qdisc change dev $DEV_B handle 41: plug "$1"
 }
 
 # plugged BYTES|PACKETS - what waits there
@@ -145,7 +158,7 @@ dropped_none()
 	[ "$(plug_dropped)" = 0 ]
 }
 
-must on "$NS_B" tc qdisc replace dev $DEV_B parent 1:4 handle 40: plug limit 100000000
+must on "$NS_B" tc qdisc replace dev $DEV_B parent 1:4 handle 41: plug limit 100000000
 plug release_indefinite
 for kind in v4 v1-v6; do
 	timeouts=$(number "$NS_B" $SK_B local_ack_timeout_err)
@@ -186,3 +199,19 @@ SERVICE=UD
 check "VLAN, map 2:5: UD, IPv4, SL 5: priority 5, class 2" travels v4 5 104 2 5
 SERVICE=RC
 check "VLAN: RoCEv2, SL 0: priority 0, class 0" travels v6 0 104 0 0
+
+classes "$NS_A" pA prio
+marked_in_class_3 pB
+WIRE=pA
+must ip -n "$NS_A" link set uA type vlan egress-qos-map 6:0
+check "VLAN, none in the map: CNPs: priority 0, class 6, DSCP 48" cnps_travel v4 6 0
+# not the class that is the same number: the one that the map makes priority 6 of
+must ip -n "$NS_A" link set uA type vlan egress-qos-map 4:6
+check "VLAN, map 4:6: CNPs, IPv4: priority 6, class 4, DSCP 48" cnps_travel v4 4 6
+check "VLAN, map 4:6: CNPs, IPv6: priority 6, class 4, DSCP 48" cnps_travel v6 4 6
+must ip -n "$NS_A" link set uA type vlan egress-qos-map 3:3
+for param in np_cnp_prio_mode:1 np_cnp_dscp:46; do
+	must sh -c "echo ${param#*:} > /sys/kernel/debug/skerry/$SK_A/cc_params/${param%:*}"
+done
+CNP_DSCP=46
+check "CNPs in the QP's own class, if asked for: priority 3, class 3, DSCP 46" cnps_travel v4 3 3

@@ -109,7 +109,7 @@ void wait_for_loss(const Bench &bench, uint64_t before)
 		sleep_us(100000);
 		return;
 	}
-	for (int i = 0; i < 100; i++) {
+	for (auto until = now_ns() + Peer::style.patience * 1000000ULL; now_ns() < until;) {
 		if (counters(bench.config.dev_a)["out_of_buffer"] != before)
 			return;
 		sleep_us(20000);

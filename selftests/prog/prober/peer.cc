@@ -337,13 +337,12 @@ void Peer::in_memory(size_t offset, uint32_t bytes, uint64_t key) const
 
 void Peer::is_state(ibv_qp_state state) const
 {
+	auto until = now_ns() + style.patience * 1000000ULL;
 	auto is = end.qp.state();
 
 	/* an answer may be here before the QP is where it leads to */
-	for (int i = 0; is != state && i < 100; i++) {
+	for (; is != state && now_ns() < until; is = end.qp.state())
 		sleep_us(1000);
-		is = end.qp.state();
-	}
 	if (is != state)
 		fail("the QP is in state %d instead of %d", is, state);
 }
