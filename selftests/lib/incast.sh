@@ -78,6 +78,18 @@ senders_up()
 	done
 }
 
+# ports_to_scale MBPS - the senders' ports, too, are no faster than what they are a model of:
+# until the first CNP a flow has its port's speed, and but for that UC has no bounds
+ports_to_scale()
+{
+	local i
+
+	for ((i = 1; i <= SENDERS; i++)); do
+		must on "skS$i" tc qdisc add dev "es$i" root tbf rate "$1mbit" \
+			burst $(($1 * 2500)) limit $ROOM
+	done
+}
+
 red()
 {
 	echo red limit $ROOM min $KMIN max $KMAX avpkt 1000 burst 51 probability 0.9 \

@@ -80,6 +80,7 @@ for n in 2 4 8; do
 	times $n
 	router_up "$RATE"
 	senders_up $n
+	ports_to_scale "$RATE"
 	super_off
 	controlled "$n:1, DCQCN"
 	if [ $n = 4 ]; then
@@ -94,6 +95,7 @@ for n in 2 4 8; do
 		LINK=rxe
 		router_up "$RATE"
 		senders_up $n
+		ports_to_scale "$RATE"
 		loose "$n:1, rxe"
 		undo_to "$mark"
 		LINK=skerry
@@ -108,6 +110,7 @@ mark=$(deferred)
 router_up $((RATE / 2))
 victim_up
 senders_up 4
+ports_to_scale "$RATE"
 super_off
 control dcqcn
 alone=0 beside=0
