@@ -841,10 +841,14 @@ uint64_t kernel_memory()
 	throw Tap::Skip{ "no cgroup counts memory" };
 }
 
-/* a worker makes them, but it is this process that they count in */
+/*
+ * A worker makes them, but it is this process that they count in. What memory.stat
+ * says may be late by 64 pages for each CPU, and other memory goes meanwhile: half
+ * of them is enough.
+ */
 void tables_counted(Bench &bench)
 {
-	constexpr size_t SPAN = 1 << 24, SPANS = 64, TABLE = SPAN / PAGE * sizeof(void *);
+	constexpr size_t SPAN = 1 << 24, SPANS = 128, TABLE = SPAN / PAGE * sizeof(void *);
 	auto pair = bench.pair();
 	Region all(all_of_it(pair.b.pd), 0);
 	Memory wide(SPANS * SPAN, PROT_READ | PROT_WRITE,
@@ -859,7 +863,7 @@ void tables_counted(Bench &bench)
 				       .remote(wide.addr(at), all.rkey())),
 		     "WRITE");
 	const auto after = kernel_memory();
-	if (after < before + (SPANS - 1) * TABLE)
+	if (after < before + SPANS / 2 * TABLE)
 		fail("kernel memory %zu before, %zu after", size_t(before), size_t(after));
 }
 
