@@ -5,7 +5,7 @@
 # and rings mapped: by link del, by netdev del, by namespace del, by namespace del when
 # the netdev has just moved away. Nothing may hang, the process hears of it, and port 4791
 # is free at once.
-# timeout: 240
+# timeout: 320
 
 # shellcheck source-path=SCRIPTDIR source=../lib/lib.sh
 . "$(dirname "$0")/../lib/lib.sh"
