@@ -76,11 +76,7 @@ static bool skr_qp_queue_bh(struct skr_qp *qp, int cpu)
 	return queued;
 }
 
-/*
- * Another CPU of this node that others may use, the same for a QP as long as it can be;
- * this one if there is none
- */
-static int skr_other_cpu(const struct skr_qp *qp)
+int skr_other_cpu(const struct skr_qp *qp)
 {
 	int this = smp_processor_id();
 	const struct cpumask *near = cpumask_of_node(cpu_to_node(this));
