@@ -7,10 +7,9 @@
 
 #include "debug.h"
 #include "link.h"
-#include "net/batch.h"
 #include "net/netns.h"
+#include "net/pages.h"
 #include "net/prio.h"
-#include "net/xmit.h"
 #include "transport/qp.h"
 
 static int __init skr_init(void)
@@ -63,8 +62,7 @@ static void __exit skr_exit(void)
 	skr_netns_exit();
 	skr_prio_exit();
 	skr_qp_table_exit();
-	skr_batch_exit();
-	skr_xmit_exit();
+	skr_pages_exit();
 	skr_debug_exit();
 	skr_poll_destroy();
 	skr_fault_destroy();

@@ -4,7 +4,6 @@
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/local_lock.h>
 #include <linux/udp.h>
 #include <net/ip6_checksum.h>
 #include <net/sock.h>
@@ -12,35 +11,11 @@
 
 #include "../trace.h"
 #include "../wire/icrc.h"
+#include "pages.h"
 #include "rocev2.h"
 
 /* Packets in one skb at most: no more than UDP's own users may ask for */
 #define SKR_BATCH_PACKETS	64
-
-/* Pages that a CPU keeps when they are full */
-#define SKR_BATCH_FULL		16
-/* ... of this size, which the stack's own allocator has if it can */
-#define SKR_BATCH_PAGE		max_t(u32, SZ_32K, PAGE_SIZE)
-
-/**
- * struct skr_batch_pages - where a CPU's packets are written
- * @lock: names the critical section; softirq is off in it
- * @frag: page in use, held
- * @full: pages that were in use before, held, or NULL: one whose packets are gone is
- *	used again. A new page costs as much as the copy, where the kernel clears pages
- *	when they are allocated.
- * @oldest: the one of @full that has waited longest
- */
-struct skr_batch_pages {
-	local_lock_t		lock;
-	struct page_frag	frag;
-	struct page		*full[SKR_BATCH_FULL];
-	u32			oldest;
-};
-
-static DEFINE_PER_CPU(struct skr_batch_pages, skr_batch_pages) = {
-	.lock = INIT_LOCAL_LOCK(lock),
-};
 
 /*
  * A NIC that cuts super-packets by itself may number the IPv4 packets in its own
@@ -94,41 +69,6 @@ bool skr_batch_fits(struct skr_batch *batch, u32 bytes)
 	       batch->last_bytes == batch->seg && batch->bytes + bytes <= SKR_BATCH_BYTES;
 }
 
-/* The page in use is full: keep it, and go on with the oldest one if nobody else has it. */
-static void skr_batch_turn(struct skr_batch_pages *pages)
-{
-	struct page_frag *frag = &pages->frag;
-	struct page *page = pages->full[pages->oldest];
-
-	if (frag->size < SKR_BATCH_PAGE) {
-		put_page(frag->page);
-		frag->page = NULL;
-		return;
-	}
-	pages->full[pages->oldest] = frag->page;
-	pages->oldest = (pages->oldest + 1) % SKR_BATCH_FULL;
-	if (page && (page_ref_count(page) != 1 || page_is_pfmemalloc(page))) {
-		put_page(page);
-		page = NULL;
-	}
-	frag->page = page;
-	frag->offset = 0;
-	frag->size = page ? page_size(page) : 0;
-}
-
-/* Is there room for so much on the page in use, which may be another one now? */
-static bool skr_batch_room(struct skr_batch_pages *pages, u32 bytes)
-{
-	struct page_frag *frag = &pages->frag;
-
-	/* one that is too small even when it is empty is no use either */
-	if (frag->page && frag->size - frag->offset < bytes &&
-	    (page_ref_count(frag->page) != 1 || frag->size < bytes))
-		skr_batch_turn(pages);
-	return skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) &&
-	       frag->size - frag->offset >= bytes;
-}
-
 static void skr_batch_grown(struct sk_buff *skb, u32 bytes)
 {
 	skb->len += bytes;
@@ -158,14 +98,12 @@ static u8 *skr_batch_attach(struct sk_buff *skb, struct page_frag *frag, u32 byt
 /* Bytes behind those that are there, on a page shared with other skbs. */
 static u8 *skr_batch_more(struct sk_buff *skb, u32 bytes)
 {
-	struct skr_batch_pages *pages;
+	struct page_frag *frag = skr_pages_begin(bytes);
 	u8 *room = NULL;
 
-	local_lock_nested_bh(&skr_batch_pages.lock);
-	pages = this_cpu_ptr(&skr_batch_pages);
-	if (skr_batch_room(pages, bytes))
-		room = skr_batch_attach(skb, &pages->frag, bytes);
-	local_unlock_nested_bh(&skr_batch_pages.lock);
+	if (frag)
+		room = skr_batch_attach(skb, frag, bytes);
+	skr_pages_end();
 	return room;
 }
 
@@ -227,24 +165,22 @@ static bool skr_batch_wrap(struct skr_batch *batch, u8 **bth, u32 hdr_bytes,
 			   struct skr_loan *loan, u32 tail_bytes)
 {
 	struct sk_buff *skb = batch->skb;
-	struct skr_batch_pages *pages;
-	bool ok;
+	struct page_frag *frag;
 
-	local_lock_nested_bh(&skr_batch_pages.lock);
-	pages = this_cpu_ptr(&skr_batch_pages);
-	ok = skb_shinfo(skb)->nr_frags + loan->num + 2 <= MAX_SKB_FRAGS &&
-	     skr_batch_room(pages, hdr_bytes + tail_bytes);
-	if (ok) {
+	if (skb_shinfo(skb)->nr_frags + loan->num + 2 > MAX_SKB_FRAGS)
+		return false;
+	frag = skr_pages_begin(hdr_bytes + tail_bytes);
+	if (frag) {
 		if (!*bth)
-			*bth = skr_batch_attach(skb, &pages->frag, hdr_bytes);
+			*bth = skr_batch_attach(skb, frag, hdr_bytes);
 		batch->lent = skb_shinfo(skb)->nr_frags;
 		batch->num_lent = loan->num;
 		skr_batch_take(skb, loan);
-		batch->tail = skr_batch_attach(skb, &pages->frag, tail_bytes);
+		batch->tail = skr_batch_attach(skb, frag, tail_bytes);
 		batch->tail_bytes = tail_bytes;
 	}
-	local_unlock_nested_bh(&skr_batch_pages.lock);
-	return ok;
+	skr_pages_end();
+	return frag;
 }
 
 void *skr_batch_add_lent(struct skr_batch *batch, u32 hdr_bytes, u32 bytes,
@@ -343,20 +279,4 @@ enum skr_tx skr_batch_flush(struct skr_batch *batch)
 	batch->skb = NULL;
 	return skr_xmit_down(batch->dev, batch->stats, batch->av, skb, batch->packets,
 			     batch->bytes);
-}
-
-void skr_batch_exit(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct skr_batch_pages *pages = per_cpu_ptr(&skr_batch_pages, cpu);
-		u32 i;
-
-		if (pages->frag.page)
-			put_page(pages->frag.page);
-		for (i = 0; i < SKR_BATCH_FULL; i++)
-			if (pages->full[i])
-				put_page(pages->full[i]);
-	}
 }

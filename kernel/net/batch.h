@@ -142,11 +142,4 @@ void skr_batch_cancel(struct skr_batch *batch);
  */
 enum skr_tx skr_batch_flush(struct skr_batch *batch);
 
-/**
- * skr_batch_exit() - free what batches keep for later ones
- *
- * Context: module exit.
- */
-void skr_batch_exit(void);
-
 #endif /* SKR_NET_BATCH_H */

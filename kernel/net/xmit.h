@@ -30,13 +30,6 @@ enum skr_tx {
 struct sk_buff *skr_xmit_alloc(u32 bytes);
 
 /**
- * skr_xmit_exit() - give back what buffers were to come from
- *
- * Context: module exit; nobody sends any more.
- */
-void skr_xmit_exit(void);
-
-/**
  * skr_xmit_push() - put the headers below the BTH in front of a packet
  * @skb: packet, skb->data at the BTH; at the GRH or IP header afterwards
  * @av: where it goes
