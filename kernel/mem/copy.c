@@ -66,6 +66,38 @@ void skr_loan_end(struct skr_loan *loan)
 		put_page(loan->piece[--loan->num].bv_page);
 }
 
+const void *skr_skb_at(const struct sk_buff *skb, u32 at, u32 bytes)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(skb);
+	u32 i, size, head = skb_headlen(skb);
+	const u8 *piece;
+
+	if (at + bytes <= head)
+		return skb->data + at;
+	if (at < head || !skb_frags_readable(skb))
+		return NULL;
+	at -= head;
+	for (i = 0; i < shinfo->nr_frags; i++) {
+		size = skb_frag_size(&shinfo->frags[i]);
+		if (at < size) {
+			piece = skb_frag_address_safe(&shinfo->frags[i]);
+			return piece && at + bytes <= size ? piece + at : NULL;
+		}
+		at -= size;
+	}
+	return NULL;
+}
+
+static void skr_copy_skb(const struct sk_buff *skb, u32 at, void *to, u32 bytes)
+{
+	const void *from = skr_skb_at(skb, at, bytes);
+
+	if (from)
+		memcpy(to, from, bytes);
+	else if (skb_copy_bits(skb, at, to, bytes))
+		WARN_ON_ONCE(1);	/* lengths were proven at the door */
+}
+
 static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u32 length)
 {
 	if (copy->to)
@@ -74,8 +106,8 @@ static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u
 		memcpy(piece, copy->from + done, length);
 	else if (copy->loan)
 		skr_loan_piece(copy->loan, piece, length);
-	else if (skb_copy_bits(copy->skb, copy->skb_offset + done, piece, length))
-		WARN_ON_ONCE(1);	/* lengths were proven at the door */
+	else
+		skr_copy_skb(copy->skb, copy->skb_offset + done, piece, length);
 }
 
 /**

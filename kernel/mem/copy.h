@@ -86,6 +86,19 @@ struct skr_atomic {
 bool skr_remote_atomic(const struct skr_who *who, struct skr_atomic *atomic);
 
 /**
+ * skr_skb_at() - some bytes of a packet where they lie
+ * @skb: packet
+ * @at: of the first one, from skb->data
+ * @bytes: how many, all within the packet
+ *
+ * What is not in the linear part may be in pages that a process writes to meanwhile.
+ *
+ * Context: any.
+ * Return: their address, or NULL if they do not lie in one piece that can be read.
+ */
+const void *skr_skb_at(const struct sk_buff *skb, u32 at, u32 bytes);
+
+/**
  * struct skr_sges - a list of local memory as one range of bytes
  * @who: the QP that they belong to
  * @sge: entries

@@ -13,6 +13,7 @@
 #include <net/dst.h>
 #include <net/sock.h>
 
+#include "../mem/copy.h"
 #include "../wire/pkt.h"
 #include "av.h"
 
@@ -71,6 +72,24 @@ static inline u32 skr_rx_bytes(struct sk_buff *skb)
 }
 
 /**
+ * skr_rx_header() - the first bytes of the packet at hand, which nobody changes
+ * @skb: received packet or super-packet
+ * @bytes: how many; all within the packet, and no more than SKR_MAX_HDR_BYTES
+ * @buf: room for a copy of them
+ *
+ * Return: the bytes, in the head of @skb or in @buf.
+ */
+static inline const void *skr_rx_header(struct sk_buff *skb, u32 bytes, void *buf)
+{
+	u32 at = skr_rx_cb(skb)->at;
+	const void *piece = skr_skb_at(skb, at, bytes);
+
+	if (!piece)
+		return skb_header_pointer(skb, at, bytes, buf);
+	return at + bytes <= skb_headlen(skb) ? piece : memcpy(buf, piece, bytes);
+}
+
+/**
  * skr_rx_parse() - read the transport headers of the packet at hand
  * @skb: received packet or super-packet
  * @pkt: where the facts go
@@ -83,8 +102,7 @@ static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pk
 	u32 avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
 	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
 
-	return skr_parse(pkt, skb_header_pointer(skb, skr_rx_cb(skb)->at, avail, buf), avail,
-			 bytes);
+	return skr_parse(pkt, skr_rx_header(skb, avail, buf), avail, bytes);
 }
 
 /**

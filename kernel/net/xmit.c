@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "xmit.h"
 
+#include <linux/unaligned.h>
+
 #include "../trace.h"
 #include "../wire/icrc.h"
 #include "pages.h"
@@ -99,9 +101,6 @@ static u32 skr_rx_crc(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 	const u8 *data;
 	unsigned int n;
 
-	if (to <= skb_headlen(skb))
-		return skr_icrc_add(crc, skb->data + from, to - from);
-
 	/* a piece that it finds may reach beyond the end */
 	skb_prepare_seq_read(skb, from, to, &state);
 	while (done < to - from && (n = skb_seq_read(done, &data, &state))) {
@@ -117,18 +116,27 @@ bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes)
 {
 	const struct skr_rx_cb *cb = skr_rx_cb(skb);
 	u32 bytes = skr_rx_bytes(skb);
-	u32 end = cb->at + bytes - SKR_ICRC_BYTES;
+	u32 end = bytes - SKR_ICRC_BYTES;
+	const u8 *whole = skr_skb_at(skb, cb->at, bytes);
 	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
 	struct skr_l3_copy l3 __uninitialized;
-	const void *bth;
+	const void *bth = whole;
 	__le32 icrc;
 	u32 crc;
 
-	bth = skb_header_pointer(skb, cb->at, hdr_bytes, buf);
-	if (!bth || skb_copy_bits(skb, end, &icrc, sizeof(icrc)))
+	if (whole)
+		icrc = get_unaligned((const __le32 *)(whole + end));
+	else if (skb_copy_bits(skb, cb->at + end, &icrc, sizeof(icrc)))
+		return false;
+	if (!whole)
+		bth = skb_header_pointer(skb, cb->at, hdr_bytes, buf);
+	if (!bth)
 		return false;
 	skr_l3_copy(&l3, skb, cb->net, bytes, cb->at / cb->seg);
 	crc = skr_icrc_hdr(cb->net, &l3, &l3.udp, bth, hdr_bytes);
-	crc = skr_rx_crc(skb, crc, cb->at + hdr_bytes, end);
+	if (whole)
+		crc = skr_icrc_add(crc, whole + hdr_bytes, end - hdr_bytes);
+	else
+		crc = skr_rx_crc(skb, crc, cb->at + hdr_bytes, cb->at + end);
 	return skr_icrc_end(crc) == icrc;
 }

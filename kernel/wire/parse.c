@@ -4,6 +4,7 @@
  */
 #include "pkt.h"
 
+#include <linux/bitops.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -55,13 +56,12 @@ static void skr_parse_field(struct skr_pkt *pkt, const struct skr_field *f, cons
 /* All of the opcode's hdr_bytes are known to be readable here */
 static void skr_parse_ext(struct skr_pkt *pkt, const __u8 *pos)
 {
-	__u32 rest = pkt->flags & SKR_EXT_HDRS;
 	const struct skr_ext_hdr *ext;
+	__u32 rest;
 	int i;
 
-	for (ext = skr_ext_hdrs; rest; ext++, rest >>= 1) {
-		if (!(rest & 1))
-			continue;
+	for (rest = pkt->flags & SKR_EXT_HDRS; rest; rest &= rest - 1) {
+		ext = &skr_ext_hdrs[__ffs(rest)];
 		for (i = 0; i < SKR_EXT_HDR_FIELDS && ext->fields[i].kind; i++)
 			skr_parse_field(pkt, &ext->fields[i], pos);
 		pos += ext->bytes;
