@@ -30,26 +30,38 @@ static DEFINE_PER_CPU(struct skr_pages, skr_pages) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 };
 
-/* The page in use is full: keep it, and go on with the oldest one if nobody else has it. */
+/* The page in use is spent: keep it, and go on with the oldest one if nobody else has it. */
 static void skr_pages_turn(struct skr_pages *pages)
 {
 	struct page_frag *frag = &pages->frag;
 	struct page *page = pages->full[pages->oldest];
 
-	if (frag->size < SKR_PAGES_BYTES) {
+	if (frag->size < SKR_PAGES_BYTES || page_is_pfmemalloc(frag->page)) {
 		put_page(frag->page);
 		frag->page = NULL;
 		return;
 	}
 	pages->full[pages->oldest] = frag->page;
 	pages->oldest = (pages->oldest + 1) % SKR_PAGES_FULL;
-	if (page && (page_ref_count(page) != 1 || page_is_pfmemalloc(page))) {
+	if (page && page_ref_count(page) != 1) {
 		put_page(page);
 		page = NULL;
 	}
 	frag->page = page;
 	frag->offset = 0;
 	frag->size = page ? page_size(page) : 0;
+}
+
+/* Must another page be found for so much? */
+static bool skr_pages_spent(const struct page_frag *frag, u32 bytes)
+{
+	bool unused = page_ref_count(frag->page) == 1;
+
+	/* what was for an emergency is not kept for every day */
+	if (unused && page_is_pfmemalloc(frag->page))
+		return true;
+	/* one that is too small even when it is empty is no use either */
+	return frag->size - frag->offset < bytes && (!unused || frag->size < bytes);
 }
 
 struct page_frag *skr_pages_begin(u32 bytes)
@@ -60,9 +72,7 @@ struct page_frag *skr_pages_begin(u32 bytes)
 	local_lock_nested_bh(&skr_pages.lock);
 	pages = this_cpu_ptr(&skr_pages);
 	frag = &pages->frag;
-	/* one that is too small even when it is empty is no use either */
-	if (frag->page && frag->size - frag->offset < bytes &&
-	    (page_ref_count(frag->page) != 1 || frag->size < bytes))
+	if (frag->page && skr_pages_spent(frag, bytes))
 		skr_pages_turn(pages);
 	if (!skb_page_frag_refill(bytes, frag, GFP_ATOMIC | __GFP_NOWARN) ||
 	    frag->size - frag->offset < bytes)

@@ -77,7 +77,7 @@ static inline u32 skr_rx_bytes(struct sk_buff *skb)
  * @bytes: how many; all within the packet, and no more than SKR_MAX_HDR_BYTES
  * @buf: room for a copy of them
  *
- * Return: the bytes, in the head of @skb or in @buf.
+ * Return: the bytes, in the head of @skb or in @buf; NULL if they cannot be read.
  */
 static inline const void *skr_rx_header(struct sk_buff *skb, u32 bytes, void *buf)
 {
@@ -101,8 +101,10 @@ static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pk
 	u32 bytes = skr_rx_bytes(skb);
 	u32 avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
 	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
+	const void *hdr = skr_rx_header(skb, avail, buf);
 
-	return skr_parse(pkt, skr_rx_header(skb, avail, buf), avail, bytes);
+	/* what a CPU cannot read, a device's memory, has no headers */
+	return skr_parse(pkt, hdr ?: buf, hdr ? avail : 0, bytes);
 }
 
 /**

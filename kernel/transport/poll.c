@@ -38,7 +38,7 @@ static struct skr_poll_idle skr_poll_idle = {
 /* Microseconds that a CPU had been idle */
 static DEFINE_PER_CPU(u64, skr_poll_idle_usecs);
 
-/* Another CPU near this one that was idle for more than half of @ns nanoseconds, or -1 */
+/* Another CPU that was idle for more than half of @ns nanoseconds, or -1 */
 static int skr_poll_idlest(s64 ns)
 {
 	s64 usecs, most = ns / NSEC_PER_USEC / 2;
@@ -97,8 +97,10 @@ static int skr_poll_where(const struct skr_qp *qp)
 	/* one more does not change whether it may be there */
 	if (READ_ONCE(poll->awake))
 		return cpu;
-	if (mode == SKR_POLL_ALWAYS)
-		return skr_other_cpu(qp);
+	if (mode == SKR_POLL_ALWAYS) {
+		cpu = skr_other_cpu(qp);
+		return cpu != smp_processor_id() ? cpu : -1;
+	}
 	if (time_before(jiffies, READ_ONCE(poll->not_before)))
 		return -1;
 	/* the CPU that it has had is not idle, and nobody wanted it */
@@ -116,8 +118,8 @@ static void skr_poll_ask(struct skr_qp *qp, int cpu)
 		kref_get(&qp->ref);
 		list_add_tail(&qp->poll.node, &poll->qps);
 		poll->count++;
-		if (!poll->awake && queue_work_on(cpu, skr_poll_wq, &poll->work))
-			WRITE_ONCE(poll->cpu, cpu);
+		if (!poll->awake)
+			queue_work_on(cpu, skr_poll_wq, &poll->work);
 	}
 	spin_unlock(&poll->lock);
 }
@@ -163,6 +165,7 @@ bool skr_poll_drained(struct skr_qp *qp)
 	WRITE_ONCE(qp->poll.drained, ktime_get_ns());
 	if (test_bit(SKR_QP_WATCHED, &qp->run_flags)) {
 		/* the poller comes, or clears the bit and has the QP run again */
+		qp->poll.kicked = false;
 		WRITE_ONCE(qp->poll.hungry, true);
 		return true;
 	}
@@ -335,6 +338,7 @@ static void skr_poll_work(struct work_struct *work)
 	if (!skr_poll_awake(poll, true))
 		return;
 	preempt_disable();
+	WRITE_ONCE(poll->cpu, smp_processor_id());
 	start = ktime_get_ns();
 	now = start;
 	while (now - start < SKR_POLL_SLICE_NS && !skr_poll_wanted() &&

@@ -165,6 +165,7 @@ static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr
 {
 	struct skr_responder *resp = &qp->resp;
 	struct skr_who who = skr_qp_who(qp);
+	bool whole;
 
 	if (!(qp->attr.access & IB_ACCESS_REMOTE_WRITE) || pkt->dmalen > SKR_MAX_MSG_BYTES)
 		return SKR_INV_REQ;
@@ -172,7 +173,9 @@ static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr
 	 * C9-88: without data neither key nor address is looked at. What comes in one packet,
 	 * and needs nothing else, is about to be written: then they are.
 	 */
-	if (pkt->dmalen && (pkt->flags & (SKR_IS_LAST | SKR_HAS_IMM)) != SKR_IS_LAST &&
+	whole = (pkt->flags & (SKR_IS_LAST | SKR_HAS_IMM)) == SKR_IS_LAST &&
+		pkt->payload_bytes == pkt->dmalen;
+	if (pkt->dmalen && !whole &&
 	    !skr_access_ok(&who, pkt->rkey, IB_ACCESS_REMOTE_WRITE, pkt->va, pkt->dmalen))
 		return SKR_REM_ACCESS;
 	resp->va = pkt->va;

@@ -6,12 +6,15 @@
  * does all the work there is; else the holder, who looks at SKR_QP_PENDING
  * after he has released the lock, does. That holds for each holder, also for one
  * that only looks: skr_qp_unlock(). Pairs of full barriers make sure that
- * one of the two sees the other:
+ * one of the two sees the other, and the work, which is looked for without its own lock:
  *
  *	bringer				holder
- *	set PENDING			unlock
+ *	bring				clear PENDING
  *	barrier				barrier
- *	trylock fails: done		test PENDING: start over
+ *	set PENDING			work
+ *	barrier				unlock
+ *	trylock fails: done		barrier
+ *					test PENDING: start over
  */
 #include "engine.h"
 
@@ -549,8 +552,9 @@ void skr_qp_run(struct skr_qp *qp)
 		return;
 	}
 
+	/* the bringer's barriers, see above */
+	smp_mb__before_atomic();
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
-	/* the bringer's barrier, see above */
 	smp_mb__after_atomic();
 	local_bh_disable();
 	while (spin_trylock(&qp->lock)) {
