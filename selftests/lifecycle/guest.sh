@@ -42,9 +42,10 @@ tools_there()
 	return $rc
 }
 
+# panics - but where KCSAN reports, each of which would be a panic
 panics()
 {
-	[ "$(cat /proc/sys/kernel/panic_on_warn)" = 1 ] &&
+	{ [ "$(cat /proc/sys/kernel/panic_on_warn)" = 1 ] || [ -e /sys/kernel/debug/kcsan ]; } &&
 		[ "$(cat /proc/sys/kernel/panic_on_oops)" = 1 ]
 }
 
