@@ -266,7 +266,9 @@ enum skr_poll_mode {
  * @hits: posts found, ever; written by @work only
  * @rest_ms: how long the last rest was, 0: none was needed; @work's own
  * @not_before: jiffies, end of the rest
- * @welcome: the last slice was worth it, and nothing else wanted its CPU for long
+ * @awake: a slice is going on; written under @lock
+ * @cpu: where it is, or where the last one was
+ * @welcome: the last one was worth it, and nothing else wanted its CPU for long
  * @left: nanoseconds, when somebody left the kernel after a kick last; a hint
  * @quick: kicks in a row that came soon after; a hint
  * @work: a slice of watching
@@ -280,6 +282,8 @@ struct skr_poll {
 	u32			hits;
 	u32			rest_ms;
 	unsigned long		not_before;
+	bool			awake;
+	int			cpu;
 	bool			welcome;
 	u64			left;
 	u32			quick;

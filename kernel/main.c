@@ -10,6 +10,7 @@
 #include "net/batch.h"
 #include "net/netns.h"
 #include "net/prio.h"
+#include "net/xmit.h"
 #include "transport/qp.h"
 
 static int __init skr_init(void)
@@ -63,6 +64,7 @@ static void __exit skr_exit(void)
 	skr_prio_exit();
 	skr_qp_table_exit();
 	skr_batch_exit();
+	skr_xmit_exit();
 	skr_debug_exit();
 	skr_poll_destroy();
 	skr_fault_destroy();

@@ -298,7 +298,9 @@ int skr_sges_lend(const struct skr_sges *sges, u32 offset, u32 length, struct sk
 	struct skr_copy copy = { .loan = loan };
 	bool ok;
 
-	*loan = (struct skr_loan) { .bytes = length };
+	loan->num = 0;
+	loan->bytes = length;
+	loan->refused = false;
 	ok = skr_sges_copy(sges, offset, length, 0, &copy);
 	if (ok && !loan->refused)
 		return 0;

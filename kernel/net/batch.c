@@ -80,16 +80,16 @@ void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev,
 		.dev = dev,
 		.stats = stats,
 		.av = av,
-		.max = 1,
 	};
-	if (skr_batch_allowed(dev, av))
-		batch->max = SKR_BATCH_PACKETS;
 }
 
-bool skr_batch_fits(const struct skr_batch *batch, u32 bytes)
+bool skr_batch_fits(struct skr_batch *batch, u32 bytes)
 {
 	if (!batch->skb)
 		return true;
+	/* most who send one packet never ask */
+	if (!batch->max)
+		batch->max = skr_batch_allowed(batch->dev, batch->av) ? SKR_BATCH_PACKETS : 1;
 	return batch->packets < batch->max && bytes <= batch->seg &&
 	       batch->last_bytes == batch->seg && batch->bytes + bytes <= SKR_BATCH_BYTES;
 }
@@ -285,7 +285,7 @@ void skr_batch_seal(struct skr_batch *batch, u32 hdr_bytes)
 {
 	u8 *rest = batch->last + hdr_bytes;
 	u32 rest_bytes = batch->last_bytes - hdr_bytes;
-	struct skr_l3_copy l3;
+	struct skr_l3_copy l3 __uninitialized;
 	u32 crc;
 
 	trace_skr_tx(batch->dev, batch->last);

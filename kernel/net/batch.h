@@ -36,7 +36,7 @@
  * @num_lent: how many there are
  * @last_bytes: its size from the BTH to the end of the ICRC
  * @packets: how many there are
- * @max: how many there may be
+ * @max: how many there may be; 0 as long as nobody asked
  * @seg: size of the first one
  * @bytes: size of all of them
  *
@@ -78,7 +78,7 @@ void skr_batch_init(struct skr_batch *batch, struct skr_dev *dev,
  *
  * Return: false if what is there must be sent first.
  */
-bool skr_batch_fits(const struct skr_batch *batch, u32 bytes);
+bool skr_batch_fits(struct skr_batch *batch, u32 bytes);
 
 /**
  * skr_batch_waiting() - what waits

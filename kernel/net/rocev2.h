@@ -81,7 +81,7 @@ static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pk
 {
 	u32 bytes = skr_rx_bytes(skb);
 	u32 avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
-	u8 buf[SKR_MAX_HDR_BYTES];
+	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
 
 	return skr_parse(pkt, skb_header_pointer(skb, skr_rx_cb(skb)->at, avail, buf), avail,
 			 bytes);

@@ -11,6 +11,9 @@ struct net_device *skr_vlan_lower(struct net_device *ndev)
 {
 	struct netdev_nested_priv priv = {};
 
+	/* most stand on nothing */
+	if (list_empty(&ndev->adj_list.lower))
+		return NULL;
 	netdev_walk_all_lower_dev_rcu(ndev, skr_vlan_first_lower, &priv);
 	return priv.data;
 }

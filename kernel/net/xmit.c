@@ -1,22 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "xmit.h"
 
+#include <linux/local_lock.h>
+
 #include "../trace.h"
 #include "../wire/icrc.h"
 #include "prio.h"
 #include "rocev1.h"
 #include "rocev2.h"
 
+/* Buffers up to this size are pieces of pages */
+#define SKR_XMIT_PIECE		1024
+
+/**
+ * struct skr_xmit_pages - where a CPU's small buffers come from
+ * @lock: names the critical section; softirq is off in it
+ * @pieces: pages that are cut up. When all pieces of one are free it is used again: no
+ *	allocation, and none that a kernel which clears what it allocates has to clear.
+ */
+struct skr_xmit_pages {
+	local_lock_t		lock;
+	struct page_frag_cache	pieces;
+};
+
+static DEFINE_PER_CPU(struct skr_xmit_pages, skr_xmit_pages) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
+
+/* A buffer of @size bytes, skb_shared_info included, which is a piece of a page */
+static struct sk_buff *skr_xmit_piece(u32 size)
+{
+	struct sk_buff *skb;
+	void *data;
+
+	local_lock_nested_bh(&skr_xmit_pages.lock);
+	data = page_frag_alloc(this_cpu_ptr(&skr_xmit_pages.pieces), size,
+			       GFP_ATOMIC | __GFP_NOWARN);
+	local_unlock_nested_bh(&skr_xmit_pages.lock);
+	if (!data)
+		return NULL;
+	skb = napi_build_skb(data, size);
+	if (!skb)
+		skb_free_frag(data);
+	return skb;
+}
+
 struct sk_buff *skr_xmit_alloc(u32 bytes)
 {
 	u32 headroom = LL_MAX_HEADER + SKR_ROCEV2_HEADROOM;
-	struct sk_buff *skb = alloc_skb(headroom + bytes, GFP_ATOMIC | __GFP_NOWARN);
+	u32 size = SKB_DATA_ALIGN(headroom + bytes) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
 
+	/* KASAN does not see the ends of a piece */
+	if (size <= SKR_XMIT_PIECE && !IS_ENABLED(CONFIG_KASAN))
+		skb = skr_xmit_piece(size);
+	else
+		skb = alloc_skb(headroom + bytes, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
 	skb_put(skb, bytes);
 	return skb;
+}
+
+void skr_xmit_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		page_frag_cache_drain(&per_cpu_ptr(&skr_xmit_pages, cpu)->pieces);
 }
 
 void skr_xmit_push(struct sk_buff *skb, const struct skr_av *av)
@@ -94,8 +147,8 @@ bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes)
 	const struct skr_rx_cb *cb = skr_rx_cb(skb);
 	u32 bytes = skr_rx_bytes(skb);
 	u32 end = cb->at + bytes - SKR_ICRC_BYTES;
-	u8 buf[SKR_MAX_HDR_BYTES];
-	struct skr_l3_copy l3;
+	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
+	struct skr_l3_copy l3 __uninitialized;
 	const void *bth;
 	__le32 icrc;
 	u32 crc;

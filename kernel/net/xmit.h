@@ -23,11 +23,18 @@ enum skr_tx {
  * skr_xmit_alloc() - a buffer for one packet
  * @bytes: from the BTH to the end of the ICRC
  *
- * Context: any.
+ * Context: BH.
  * Return: linear buffer with @bytes put and room for all lower headers in
  *	front, or NULL.
  */
 struct sk_buff *skr_xmit_alloc(u32 bytes);
+
+/**
+ * skr_xmit_exit() - give back what buffers were to come from
+ *
+ * Context: module exit; nobody sends any more.
+ */
+void skr_xmit_exit(void);
 
 /**
  * skr_xmit_push() - put the headers below the BTH in front of a packet

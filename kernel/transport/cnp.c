@@ -109,8 +109,6 @@ struct sk_buff *skr_cnp_unnoticed(struct sk_buff_head *queue)
 	int budget = SKR_STEP_BUDGET;
 	unsigned long flags;
 
-	if (skb_queue_empty_lockless(queue))
-		return NULL;
 	spin_lock_irqsave(&queue->lock, flags);
 	skb_queue_reverse_walk(queue, skb) {
 		struct skr_rx_cb *cb = skr_rx_cb(skb);

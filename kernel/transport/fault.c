@@ -37,21 +37,12 @@ void skr_fault_init(struct skr_qp *qp)
 	qp->fault = qp->faults;
 }
 
-void skr_fault_begin(struct skr_qp *qp, enum skr_fault_kind kind)
-{
-	lockdep_assert_held(&qp->lock);
-	qp->fault = &qp->faults[kind];
-	qp->fault->miss.missed = false;
-}
-
-void skr_fault_end(struct skr_qp *qp)
+void skr_fault_wait(struct skr_qp *qp)
 {
 	struct skr_fault *fault = qp->fault;
 
 	lockdep_assert_held(&qp->lock);
-	/* what was not asked for again at once may be there when it is */
-	fault->miss.hopeless = false;
-	if (!fault->miss.missed || fault->busy)
+	if (fault->busy)
 		return;
 	fault->busy = true;
 	fault->want = fault->miss.what;

@@ -68,21 +68,12 @@ struct skr_fault {
 void skr_fault_init(struct skr_qp *qp);
 
 /**
- * skr_fault_begin() - from here on the QP works on this kind
- * @qp: QP, locked
- * @kind: what
- *
- * Context: BH, @qp->lock held. skr_fault_end() follows.
- */
-void skr_fault_begin(struct skr_qp *qp, enum skr_fault_kind kind);
-
-/**
- * skr_fault_end() - that is done, or has to wait: see to its going on
+ * skr_fault_wait() - what the QP has just worked on missed a page: have it brought in
  * @qp: QP, locked
  *
  * Context: BH, @qp->lock held.
  */
-void skr_fault_end(struct skr_qp *qp);
+void skr_fault_wait(struct skr_qp *qp);
 
 /**
  * skr_fault_ahead() - more will be needed behind what has just been asked for

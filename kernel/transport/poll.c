@@ -4,6 +4,7 @@
 #include <linux/cpumask.h>
 #include <linux/kernel_stat.h>
 #include <linux/sched.h>
+#include <linux/sched/isolation.h>
 #include <linux/thread_info.h>
 #include <linux/tick.h>
 
@@ -21,62 +22,92 @@ static void skr_poll_remove(struct skr_poll *poll, struct skr_qp *qp)
 }
 
 /**
- * struct skr_poll_idle - how idle the machine is
- * @lock: protects the others; innermost
- * @at: nanoseconds, when @usecs was read
- * @usecs: that all CPUs have been idle until then
+ * struct skr_poll_idle - how idle the CPUs are
+ * @lock: protects @at and skr_poll_idle_usecs; innermost
+ * @at: nanoseconds, when skr_poll_idle_usecs were read
  */
 struct skr_poll_idle {
 	spinlock_t	lock;
 	u64		at;
-	u64		usecs;
 };
 
 static struct skr_poll_idle skr_poll_idle = {
 	.lock = __SPIN_LOCK_UNLOCKED(skr_poll_idle.lock),
 };
 
-/* Since when somebody last asked, was a CPU idle for more than half of the time? */
-static bool skr_poll_spare_cpu(void)
+/* Microseconds that a CPU had been idle */
+static DEFINE_PER_CPU(u64, skr_poll_idle_usecs);
+
+/* Another CPU near this one that was idle for more than half of @ns nanoseconds, or -1 */
+static int skr_poll_idlest(s64 ns)
+{
+	s64 usecs, most = ns / NSEC_PER_USEC / 2;
+	int cpu, found = -1;
+	u64 *before, now;
+
+	lockdep_assert_held(&skr_poll_idle.lock);
+	for_each_online_cpu(cpu) {
+		before = per_cpu_ptr(&skr_poll_idle_usecs, cpu);
+		now = get_cpu_idle_time_us(cpu, NULL);
+		usecs = now - *before;
+		*before = now;
+		if (usecs <= most || cpu == smp_processor_id() ||
+		    !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN))
+			continue;
+		most = usecs;
+		found = cpu;
+	}
+	return found;
+}
+
+/* A CPU that has been idle for more than half of the time since somebody last asked, or -1 */
+static int skr_poll_spare_cpu(void)
 {
 	struct skr_poll_idle *idle = &skr_poll_idle;
-	u64 now = ktime_get_ns(), usecs = 0, ns;
-	bool spare = false;
-	int cpu;
+	u64 now = ktime_get_ns(), ns;
+	int cpu = -1;
 
 	spin_lock(&idle->lock);
 	ns = now - idle->at;
-	if (ns < SKR_POLL_SAMPLE_NS)
-		goto out;
-	for_each_online_cpu(cpu)
-		usecs += get_cpu_idle_time_us(cpu, NULL);
-	/* what was long ago says nothing of now */
-	if (ns < SKR_POLL_SAMPLE_MAX * SKR_POLL_SAMPLE_NS)
-		spare = (s64)(usecs - idle->usecs) > (s64)(ns / NSEC_PER_USEC / 2);
-	idle->at = now;
-	idle->usecs = usecs;
-out:
+	if (ns >= SKR_POLL_SAMPLE_NS) {
+		cpu = skr_poll_idlest(ns);
+		/* what was long ago says nothing of now */
+		if (ns >= SKR_POLL_SAMPLE_MAX * SKR_POLL_SAMPLE_NS)
+			cpu = -1;
+		idle->at = now;
+	}
 	spin_unlock(&idle->lock);
-	return spare;
+	return cpu;
 }
 
-/* May a slice begin? It needs a CPU that nobody else does. */
-static bool skr_poll_allowed(const struct skr_poll *poll)
+/*
+ * Where may a slice begin? It needs a CPU that nobody else does. The scheduler is not
+ * left to find one: where two CPUs are busy for most of the time it does not look for it,
+ * and the worker would wait for whoever posts. Return: -1 if nowhere.
+ */
+static int skr_poll_where(const struct skr_qp *qp)
 {
+	const struct skr_poll *poll = &qp->dev->poll;
 	enum skr_poll_mode mode = READ_ONCE(poll->mode);
+	int cpu = READ_ONCE(poll->cpu);
 
 	/* there, who holds a lock may have to wait for a thread that does not run */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || mode == SKR_POLL_OFF || num_online_cpus() < 2)
-		return false;
+		return -1;
+	/* one more does not change whether it may be there */
+	if (READ_ONCE(poll->awake))
+		return cpu;
 	if (mode == SKR_POLL_ALWAYS)
-		return true;
+		return skr_other_cpu(qp);
 	if (time_before(jiffies, READ_ONCE(poll->not_before)))
-		return false;
+		return -1;
 	/* the CPU that it has had is not idle, and nobody wanted it */
-	return READ_ONCE(poll->welcome) || skr_poll_spare_cpu();
+	if (READ_ONCE(poll->welcome) && cpu != smp_processor_id() && cpu_online(cpu))
+		return cpu;
+	return skr_poll_spare_cpu();
 }
 
-static void skr_poll_ask(struct skr_qp *qp)
+static void skr_poll_ask(struct skr_qp *qp, int cpu)
 {
 	struct skr_poll *poll = &qp->dev->poll;
 
@@ -85,7 +116,8 @@ static void skr_poll_ask(struct skr_qp *qp)
 		kref_get(&qp->ref);
 		list_add_tail(&qp->poll.node, &poll->qps);
 		poll->count++;
-		queue_work(skr_poll_wq, &poll->work);
+		if (!poll->awake && queue_work_on(cpu, skr_poll_wq, &poll->work))
+			WRITE_ONCE(poll->cpu, cpu);
 	}
 	spin_unlock(&poll->lock);
 }
@@ -122,6 +154,7 @@ bool skr_poll_drained(struct skr_qp *qp)
 {
 	struct skr_poll *poll = &qp->dev->poll;
 	enum skr_poll_mode mode = READ_ONCE(poll->mode);
+	int cpu = -1;
 
 	lockdep_assert_held(&qp->lock);
 	/* the kernel's own do not leave posts to be found */
@@ -134,9 +167,10 @@ bool skr_poll_drained(struct skr_qp *qp)
 		return true;
 	}
 	if (qp->poll.kicked &&
-	    (mode == SKR_POLL_ALWAYS || READ_ONCE(poll->quick) >= SKR_POLL_QUICK) &&
-	    skr_poll_allowed(poll))
-		skr_poll_ask(qp);
+	    (mode == SKR_POLL_ALWAYS || READ_ONCE(poll->quick) >= SKR_POLL_QUICK))
+		cpu = skr_poll_where(qp);
+	if (cpu >= 0)
+		skr_poll_ask(qp, cpu);
 	qp->poll.kicked = false;
 	return false;
 }
@@ -279,6 +313,18 @@ static bool skr_poll_yield(void)
 	return ktime_get_ns() - start < SKR_POLL_BRIEF_NS;
 }
 
+/* Return: false if all have gone since the slice was asked for. */
+static bool skr_poll_awake(struct skr_poll *poll, bool awake)
+{
+	bool any;
+
+	spin_lock_bh(&poll->lock);
+	any = poll->count;
+	WRITE_ONCE(poll->awake, awake && any);
+	spin_unlock_bh(&poll->lock);
+	return any;
+}
+
 static void skr_poll_work(struct work_struct *work)
 {
 	struct skr_poll *poll = container_of(work, struct skr_poll, work);
@@ -286,6 +332,8 @@ static void skr_poll_work(struct work_struct *work)
 	u64 start, now;
 	struct skr_qp *qp;
 
+	if (!skr_poll_awake(poll, true))
+		return;
 	preempt_disable();
 	start = ktime_get_ns();
 	now = start;
@@ -298,6 +346,7 @@ static void skr_poll_work(struct work_struct *work)
 			cpu_relax();
 		now = ktime_get_ns();
 	}
+	skr_poll_awake(poll, false);
 	skr_poll_let_go(&slice);
 	skr_poll_judge(&slice);
 	if (skr_poll_yield() && slice.hits >= SKR_POLL_WORTH)
@@ -325,7 +374,8 @@ void skr_poll_stop(struct skr_dev *dev)
 int skr_poll_create(void)
 {
 	/* suspend waits for a slice; processes, who ask for more, are frozen before */
-	skr_poll_wq = alloc_workqueue("skerry_poll", WQ_UNBOUND | WQ_FREEZABLE, 0);
+	skr_poll_wq = alloc_workqueue("skerry_poll",
+				      SKR_WQ_PERCPU | WQ_CPU_INTENSIVE | WQ_FREEZABLE, 0);
 	return skr_poll_wq ? 0 : -ENOMEM;
 }
 

@@ -791,6 +791,16 @@ void skr_qp_unlock(struct skr_qp *qp) __releases(&qp->lock);
 void skr_qp_run_later(struct skr_qp *qp);
 
 /**
+ * skr_other_cpu() - who can work for a QP besides this CPU
+ * @qp: QP
+ *
+ * Context: BH.
+ * Return: another CPU of this node that others may use, the same for a QP as long as it
+ *	can be; this one if there is none.
+ */
+int skr_other_cpu(const struct skr_qp *qp);
+
+/**
  * skr_qp_run_aside() - bulk has come for a QP: let another CPU's softirq take it
  * @qp: QP
  *

@@ -154,7 +154,7 @@ static int skr_req_lend_data(struct skr_qp *qp, struct skr_batch *out,
 			     const struct skr_swqe *wqe, u32 offset, struct skr_pkt *pkt)
 {
 	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
-	struct skr_loan loan;
+	struct skr_loan loan __uninitialized;
 	int err;
 
 	err = skr_sges_lend(&sges, offset, pkt->payload_bytes, &loan);
@@ -506,15 +506,27 @@ static bool skr_req_collect(struct skr_qp *qp, struct skr_batch *out, int budget
 	return true;
 }
 
+/* Nothing to send, nothing new, whoever posts has been asked to say so, and nobody watches? */
+static bool skr_req_idle(const struct skr_qp *qp)
+{
+	const struct skr_sq *sq = &qp->sq;
+
+	return sq->idle && sq->cur == sq->taken && qp->state == IB_QPS_RTS &&
+	       skr_ring_produced(&sq->ring) == sq->taken &&
+	       !test_bit(SKR_QP_WATCHED, &qp->run_flags);
+}
+
 bool skr_requester(struct skr_qp *qp, int budget)
 {
+	struct skr_batch out __uninitialized;
 	struct skr_sq *sq = &qp->sq;
-	struct skr_batch out;
 	bool more;
 	u32 psn;
 	int err;
 
 	lockdep_assert_held(&qp->lock);
+	if (skr_req_idle(qp))
+		return false;
 	skr_req_drained(qp);
 	if (skr_timer_waiting(qp))
 		return false;

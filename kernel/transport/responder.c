@@ -548,7 +548,7 @@ static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int b
 
 bool skr_responder_read(struct skr_qp *qp, int budget)
 {
-	struct skr_batch out;
+	struct skr_batch out __uninitialized;
 	int ret;
 
 	lockdep_assert_held(&qp->lock);

@@ -237,12 +237,15 @@ static void skr_rx_group(struct sk_buff *skb, const struct skr_pkt *pkt)
 void skr_rx(struct sk_buff *skb)
 {
 	struct skr_rx_cb *cb = skr_rx_cb(skb);
-	struct skr_rx_run run = {};
 	struct sk_buff_head *queue;
 	struct skr_qp *qp = NULL;
-	struct skr_pkt pkt = {};
+	struct skr_rx_run run __uninitialized;
+	struct skr_pkt pkt __uninitialized;
 	enum skr_drop drop;
 	u32 at;
+
+	/* the rest is set with it; they are large */
+	run.qp = NULL;
 
 	/* it may wait beyond this softirq: let go of route, socket and filter */
 	skb_dst_drop(skb);

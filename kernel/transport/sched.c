@@ -76,11 +76,7 @@ static bool skr_qp_queue_bh(struct skr_qp *qp, int cpu)
 	return queued;
 }
 
-/*
- * Another CPU of this node that others may use, the same for a QP as long as it can be;
- * this one if there is none
- */
-static int skr_other_cpu(const struct skr_qp *qp)
+int skr_other_cpu(const struct skr_qp *qp)
 {
 	int this = smp_processor_id();
 	const struct cpumask *near = cpumask_of_node(cpu_to_node(this));
@@ -214,34 +210,39 @@ static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct
 	return skr_rx_fits(qp, pkt);
 }
 
-/* The next skb from the door that may be taken */
-static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *queue)
+/* The next skb from the door that may be taken, and the facts of its first packet */
+static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *queue,
+				       struct skr_pkt *pkt)
 {
 	struct sk_buff *skb;
 	enum skr_drop drop;
-	struct skr_pkt pkt;
 
 	while ((skb = skb_dequeue(queue))) {
-		drop = skr_rx_again(qp, skb, &pkt, queue);
+		drop = skr_rx_again(qp, skb, pkt, queue);
 		if (!drop)
-			drop = skr_rx_admit(qp, skb, &pkt);
+			drop = skr_rx_admit(qp, skb, pkt);
 		if (!drop) {
-			skr_rx_taken(qp, skb, &pkt);
+			skr_rx_taken(qp, skb, pkt);
 			return skb;
 		}
-		skr_rx_refused(qp, skb, &pkt, drop);
+		skr_rx_refused(qp, skb, pkt, drop);
 	}
+	pkt->hdr_bytes = 0;
 	return NULL;
 }
 
 /*
  * The skb whose packets are next: what came too early and is in turn now, or the
- * next one from the door. All packets of one are of one kind, from one address.
+ * next one from the door. All packets of one are of one kind, from one address. The
+ * facts of its first packet, or none, if that has to be read anew.
  */
 static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue,
-				   struct skr_reorder *early, u32 expected)
+				   struct skr_reorder *early, u32 expected, struct skr_pkt *pkt)
 {
-	return skr_reorder_next(early, expected) ?: skr_rx_take_new(qp, queue);
+	/* what is queued later sets SKR_QP_PENDING later */
+	if (skb_queue_empty(&early->held) && skb_queue_empty_lockless(queue))
+		return NULL;
+	return skr_reorder_next(early, expected) ?: skr_rx_take_new(qp, queue, pkt);
 }
 
 /*
@@ -250,9 +251,12 @@ static struct sk_buff *skr_rx_take(struct skr_qp *qp, struct sk_buff_head *queue
  */
 static void skr_rx_notice(struct skr_qp *qp, struct sk_buff_head *queue)
 {
-	struct sk_buff *skb = skr_cnp_unnoticed(queue);
-	struct skr_pkt pkt;
+	struct skr_pkt pkt __uninitialized;
+	struct sk_buff *skb;
 
+	if (skb_queue_empty_lockless(queue))
+		return;
+	skb = skr_cnp_unnoticed(queue);
 	if (skb && !skr_rx_again(qp, skb, &pkt, queue) && !skr_rx_admit(qp, skb, &pkt))
 		skr_cnp_answer(qp, &pkt);
 }
@@ -289,75 +293,84 @@ static enum skr_drop skr_rx_bad(struct skr_qp *qp, struct sk_buff *skb)
 	return SKR_DROP_ICRC;
 }
 
-/* Return: false if it came too early: it was kept, with all that follow. */
-static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_buff_head *queue)
+/*
+ * @pkt: its facts, if @pkt->hdr_bytes says that they were just read
+ * Return: false if it came too early: it was kept, with all that follow.
+ */
+static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_buff_head *queue,
+		       struct skr_pkt *pkt)
 {
-	enum skr_drop drop;
-	struct skr_pkt pkt;
+	enum skr_drop drop = SKR_DROP_NONE;
 
-	drop = skr_rx_again(qp, skb, &pkt, queue);
+	if (!pkt->hdr_bytes)
+		drop = skr_rx_again(qp, skb, pkt, queue);
 	if (!drop && skr_rx_cb(skb)->at >= skr_rx_cb(skb)->good &&
-	    !skr_rx_icrc_ok(skb, pkt.hdr_bytes))
+	    !skr_rx_icrc_ok(skb, pkt->hdr_bytes))
 		drop = skr_rx_bad(qp, skb);
 	if (drop) {
 		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
-		trace_skr_rx_drop(qp->dev, &pkt, drop);
+		trace_skr_rx_drop(qp->dev, pkt, drop);
 		return true;
 	}
-	trace_skr_rx(qp->dev, &pkt);
-	skr_rx_cb(skb)->psn = pkt.psn;
-	return skr_rx_execute(qp, skb, &pkt);
+	trace_skr_rx(qp->dev, pkt);
+	skr_rx_cb(skb)->psn = pkt->psn;
+	return skr_rx_execute(qp, skb, pkt);
 }
 
 /*
  * One packet of the skb in work, which ends with its last packet or with the QP. One
- * that misses a page stays the packet at hand.
+ * that misses a page stays the packet at hand. @pkt is for the next one then.
  */
 static void skr_rx_step(struct skr_qp *qp, struct sk_buff **cur,
-			const struct sk_buff_head *queue)
+			const struct sk_buff_head *queue, struct skr_pkt *pkt)
 {
 	struct sk_buff *skb = *cur;
 
 	/* an error frees what is in work: not this one */
 	*cur = NULL;
-	if (skr_rx_one(qp, skb, queue) && qp->state != IB_QPS_ERR &&
+	if (skr_rx_one(qp, skb, queue, pkt) && qp->state != IB_QPS_ERR &&
 	    (skr_qp_missed(qp) || skr_rx_next(skb)))
 		*cur = skb;
 	else
 		consume_skb(skb);
+	pkt->hdr_bytes = 0;
 }
 
 static bool skr_step_cnps(struct skr_qp *qp)
 {
+	struct skr_pkt pkt __uninitialized;
 	int budget = SKR_STEP_BUDGET;
 	struct sk_buff *skb;
 
-	while (budget > 0) {
-		skb = skr_rx_take_new(qp, &qp->rx_cnp);
+	while (budget > 0 && !skb_queue_empty_lockless(&qp->rx_cnp)) {
+		skb = skr_rx_take_new(qp, &qp->rx_cnp, &pkt);
 		if (!skb)
 			return false;
 		budget -= skr_rx_left(skb);
 		do {
-			skr_rx_one(qp, skb, &qp->rx_cnp);
+			skr_rx_one(qp, skb, &qp->rx_cnp, &pkt);
+			pkt.hdr_bytes = 0;
 		} while (skr_rx_next(skb));
 		consume_skb(skb);
 	}
-	return true;
+	return budget <= 0;
 }
 
 static bool skr_step_responses(struct skr_qp *qp)
 {
+	struct skr_pkt pkt __uninitialized;
 	int budget = SKR_STEP_BUDGET;
 
+	pkt.hdr_bytes = 0;
 	while (budget--) {
 		if (!qp->cur_rsp)
 			qp->cur_rsp = skr_rx_take(qp, &qp->rx_rsp, &qp->early_rsp,
-						  qp->req.una_psn);
+						  qp->req.una_psn, &pkt);
 		if (!qp->cur_rsp) {
 			skr_completer_gap(qp);
 			return false;
 		}
-		skr_rx_step(qp, &qp->cur_rsp, &qp->rx_rsp);
+		skr_rx_step(qp, &qp->cur_rsp, &qp->rx_rsp, &pkt);
 		if (qp->state == IB_QPS_ERR || skr_qp_missed(qp))
 			return false;
 	}
@@ -376,9 +389,11 @@ static bool skr_step_gap(struct skr_qp *qp)
 /* Requests wait while a READ is being answered: its responses come first. */
 static bool skr_step_requests(struct skr_qp *qp)
 {
+	struct skr_pkt pkt __uninitialized;
 	int budget = SKR_STEP_BUDGET;
 	bool more = true;
 
+	pkt.hdr_bytes = 0;
 	while (budget--) {
 		if (qp->resp.reading.active) {
 			more = skr_responder_read(qp, SKR_STEP_BUDGET);
@@ -391,14 +406,14 @@ static bool skr_step_requests(struct skr_qp *qp)
 			return false;
 		if (!qp->cur_req)
 			qp->cur_req = skr_rx_take(qp, &qp->rx_req, &qp->early_req,
-						  qp->resp.epsn);
+						  qp->resp.epsn, &pkt);
 		if (!qp->cur_req) {
 			if (skr_step_gap(qp))
 				continue;
 			more = false;
 			break;
 		}
-		skr_rx_step(qp, &qp->cur_req, &qp->rx_req);
+		skr_rx_step(qp, &qp->cur_req, &qp->rx_req, &pkt);
 		if (qp->state == IB_QPS_ERR)
 			return false;
 		if (skr_qp_missed(qp)) {
@@ -415,6 +430,22 @@ static bool skr_step_requests(struct skr_qp *qp)
 	return more;
 }
 
+/* From here on the QP works on this kind. */
+static void skr_step_begin(struct skr_qp *qp, enum skr_fault_kind kind)
+{
+	qp->fault = &qp->faults[kind];
+	qp->fault->miss.missed = false;
+}
+
+/* That is done, or has to wait: see to its going on. */
+static void skr_step_end(struct skr_qp *qp)
+{
+	/* what was not asked for again at once may be there when it is */
+	qp->fault->miss.hopeless = false;
+	if (qp->fault->miss.missed)
+		skr_fault_wait(qp);
+}
+
 static bool skr_step(struct skr_qp *qp)
 {
 	u32 sent = qp->tx_total;
@@ -428,14 +459,14 @@ static bool skr_step(struct skr_qp *qp)
 	idx = srcu_read_lock(&qp->dev->mr_srcu);
 	if (qp->state != IB_QPS_ERR) {
 		more = skr_step_cnps(qp);
-		skr_fault_begin(qp, SKR_FAULT_RESPONSES);
+		skr_step_begin(qp, SKR_FAULT_RESPONSES);
 		more |= skr_step_responses(qp);
-		skr_fault_end(qp);
+		skr_step_end(qp);
 	}
 	if (qp->state != IB_QPS_ERR) {
-		skr_fault_begin(qp, SKR_FAULT_REQUESTS);
+		skr_step_begin(qp, SKR_FAULT_REQUESTS);
 		more |= skr_step_requests(qp);
-		skr_fault_end(qp);
+		skr_step_end(qp);
 	}
 	if (qp->state != IB_QPS_ERR && !more) {
 		skr_rx_notice(qp, &qp->rx_rsp);
@@ -446,9 +477,9 @@ static bool skr_step(struct skr_qp *qp)
 	if (test_and_clear_bit(SKR_QP_PATH, &qp->run_flags) && qp->state != IB_QPS_ERR)
 		skr_completer_path_changed(qp);
 	if (skr_qp_sends(qp) && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)) {
-		skr_fault_begin(qp, SKR_FAULT_SENDS);
+		skr_step_begin(qp, SKR_FAULT_SENDS);
 		more |= skr_requester(qp, SKR_STEP_BUDGET);
-		skr_fault_end(qp);
+		skr_step_end(qp);
 	}
 	/* not else: what comes before may have failed the QP */
 	if (qp->state == IB_QPS_ERR)

@@ -220,7 +220,7 @@ int skr_send_batched(struct skr_qp *qp, struct skr_batch *out, struct skr_pkt *p
 
 int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 {
-	struct skr_batch out;
+	struct skr_batch out __uninitialized;
 	int err;
 
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);
@@ -230,7 +230,7 @@ int skr_send_plain(struct skr_qp *qp, struct skr_pkt *pkt)
 
 int skr_send_response(struct skr_qp *qp, struct skr_pkt *pkt)
 {
-	struct skr_batch out;
+	struct skr_batch out __uninitialized;
 	int err;
 
 	skr_batch_init(&out, qp->dev, qp->stats, &qp->av);

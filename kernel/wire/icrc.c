@@ -44,9 +44,8 @@ static __u32 skr_icrc_l3(__u8 *copy, enum skr_l3 net, const void *l3)
 __u32 skr_icrc_hdr(enum skr_l3 net, const void *l3, const void *udp, const void *bth,
 		   __u32 hdr_bytes)
 {
-	__u8 copy[SKR_GRH_BYTES + SKR_UDP_BYTES + sizeof(struct skr_bth)];
+	__u8 copy[SKR_GRH_BYTES + SKR_UDP_BYTES + SKR_MAX_HDR_BYTES] __uninitialized;
 	__u32 n = skr_icrc_l3(copy, net, l3);
-	__u32 crc;
 
 	if (net != SKR_L3_GRH) {
 		memcpy(copy + n, udp, SKR_UDP_BYTES);
@@ -55,13 +54,9 @@ __u32 skr_icrc_hdr(enum skr_l3 net, const void *l3, const void *udp, const void 
 		n += SKR_UDP_BYTES;
 	}
 
-	memcpy(copy + n, bth, sizeof(struct skr_bth));
+	memcpy(copy + n, bth, hdr_bytes);
 	copy[n + SKR_BTH_RESV8A] = 0xff;
-	n += sizeof(struct skr_bth);
-
-	crc = crc32_le(SKR_ICRC_SEED, copy, n);
-	return skr_icrc_add(crc, (const __u8 *)bth + sizeof(struct skr_bth),
-			    hdr_bytes - sizeof(struct skr_bth));
+	return crc32_le(SKR_ICRC_SEED, copy, n + hdr_bytes);
 }
 
 __u32 skr_icrc_add(__u32 crc, const void *data, __u32 len)

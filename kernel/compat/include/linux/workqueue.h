@@ -4,11 +4,13 @@
 
 #include_next <linux/workqueue.h>
 
-/* What runs in softirq runs on the CPU that it was queued on; newer kernels want it said. */
+/* What runs on the CPU that it was queued on: newer kernels want it said, also of softirq. */
 #ifdef SKR_HAVE_BH_PERCPU
 #define SKR_WQ_BH	(WQ_BH | WQ_PERCPU)
+#define SKR_WQ_PERCPU	WQ_PERCPU
 #else
 #define SKR_WQ_BH	WQ_BH
+#define SKR_WQ_PERCPU	0
 #endif
 
 /* Newer kernels have another name for what is bound to no CPU. */

@@ -4,5 +4,6 @@
 #define SKR_UNIT_LINUX_COMPILER_TYPES_H
 
 #define __packed	__attribute__((packed))
+#define __uninitialized
 
 #endif /* SKR_UNIT_LINUX_COMPILER_TYPES_H */
