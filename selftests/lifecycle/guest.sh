@@ -49,10 +49,10 @@ panics()
 		[ "$(cat /proc/sys/kernel/panic_on_oops)" = 1 ]
 }
 
-# memory_watched - by KASAN, else by KFENCE, which takes samples
+# memory_watched - by KASAN or KCSAN, else by KFENCE, which takes samples
 memory_watched()
 {
-	grep -q '^CONFIG_KASAN=y' "/boot/config-$(uname -r)" ||
+	grep -qE '^CONFIG_K[AC]SAN=y' "/boot/config-$(uname -r)" ||
 		[ "$(cat /sys/module/kfence/parameters/sample_interval)" -gt 0 ]
 }
 
