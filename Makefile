@@ -12,6 +12,7 @@ help:
 	@echo '                 LANE=kasan       only the selftests, all of them, in User-mode'
 	@echo '                                  Linux with KASAN and UBSAN'
 	@echo '                 LANE=lockdep     likewise, with lockdep and kmemleak'
+	@echo '                 LANE=kcsan       likewise, in QEMU, with KCSAN: data races'
 	@echo 'make check       static checks only'
 	@echo 'make unit        unit tests only'
 	@echo 'make selftests   selftests in the guests only'

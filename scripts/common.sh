@@ -21,7 +21,7 @@ mkdir -p "$LOG" "$STAMP"
 # What the guest runs. KERNEL chooses one, empty means both. A lane is a kernel of
 # its own that looks for faults; LANE chooses one and leaves the others out.
 ALL_KERNELS="6.12 7.3"
-ALL_LANES="kasan lockdep"
+ALL_LANES="kasan lockdep kcsan"
 KERNEL=${KERNEL:-}
 LANE=${LANE:-}
 # A whole `make test` has these besides, with the tests that selftests/lanes/LANE.tests
@@ -96,6 +96,16 @@ lane_arch()
 	case $1 in
 	kasan | lockdep) echo um ;;
 	*) echo x86 ;;
+	esac
+}
+
+# lane_slow NAME - how many times slower than others this kernel or lane is
+lane_slow()
+{
+	case $1 in
+	kasan | lockdep) echo 2 ;;
+	kcsan) echo 4 ;;
+	*) echo 1 ;;
 	esac
 }
 

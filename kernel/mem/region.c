@@ -161,14 +161,19 @@ int skr_mr_bring(struct skr_dev *dev, const struct skr_absent *what)
 	return err;
 }
 
+/* @first: address of the first byte; NULL: the region's own first one */
 static bool skr_key_grants(struct skr_key *key, const struct skr_who *who, u32 value, int access,
-			   u64 addr, u64 length)
+			   const u64 *first, u64 length)
 {
+	u64 addr;
 	bool ok;
 
-	if (!skr_key_changes(key))
+	if (!skr_key_changes(key)) {
+		addr = first ? *first : key->start;
 		return skr_key_resolve(key, who, value, access, &addr, length);
+	}
 	read_lock(&key->lock);
+	addr = first ? *first : key->start;
 	ok = skr_key_resolve(key, who, value, access, &addr, length);
 	read_unlock(&key->lock);
 	return ok;
@@ -178,7 +183,7 @@ bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u
 {
 	struct skr_key *key = skr_key_find(who->dev, value);
 
-	return key && skr_key_grants(key, who, value, access, addr, length);
+	return key && skr_key_grants(key, who, value, access, &addr, length);
 }
 
 bool skr_access_all_ok(const struct skr_who *who, u32 value, int access)
@@ -186,5 +191,5 @@ bool skr_access_all_ok(const struct skr_who *who, u32 value, int access)
 	struct skr_key *key = skr_key_find(who->dev, value);
 
 	/* nothing from its first byte on: the range cannot be wrong */
-	return key && skr_key_grants(key, who, value, access, READ_ONCE(key->start), 0);
+	return key && skr_key_grants(key, who, value, access, NULL, 0);
 }

@@ -56,7 +56,8 @@ enum skr_key_kind {
  * @start: first address
  * @length: bytes
  * @lock: see above; SKR_MR_FAST, SKR_MW_1 and SKR_MW_2. Taken inside a QP's
- *	lock; a window's before its region's
+ *	lock; a window's before its region's. Of others only for those who come by
+ *	another way than the key, to show them
  */
 struct skr_key {
 	enum skr_key_kind	kind;

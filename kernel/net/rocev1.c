@@ -208,7 +208,7 @@ int skr_rocev1_out(struct skr_dev *dev, const struct skr_av *av, struct sk_buff 
 	rcu_read_lock();
 	ndev = dev_get_by_index_rcu(dev->net, av->oif);
 	/* nobody below looks at the size */
-	if (ndev && ndev->flags & IFF_UP && skb->len <= READ_ONCE(ndev->mtu))
+	if (ndev && READ_ONCE(ndev->flags) & IFF_UP && skb->len <= READ_ONCE(ndev->mtu))
 		ret = skr_rocev1_frame(dev, av, skb, ndev);
 	else
 		kfree_skb(skb);

@@ -34,8 +34,11 @@ static int skr_rq_post_one(struct skr_rq *rq, const struct ib_recv_wr *wr)
 	struct skerry_recv_wqe *wqe;
 
 	lockdep_assert_held(&rq->post_lock);
-	/* nobody else writes to the header of a ring that is not mapped */
-	if (rq->posted - READ_ONCE(rq->ring.hdr->kernel_index) >= rq->max_wr)
+	/*
+	 * Nobody else writes to the header of a ring that is not mapped. Pairs with
+	 * skr_ring_publish(): who was in this place has been copied.
+	 */
+	if (rq->posted - smp_load_acquire(&rq->ring.hdr->kernel_index) >= rq->max_wr)
 		return -ENOMEM;
 	if (wr->num_sge > rq->max_sge)
 		return -EINVAL;

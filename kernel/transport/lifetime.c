@@ -232,7 +232,7 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	skr_qp_unpublish(qp);
 
 	spin_lock_bh(&qp->lock);
-	qp->state = IB_QPS_RESET;
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	qp->ibqp = NULL;
 	/* a process that has the rings mapped still learns that they are dead */
 	if (qp->sq.ring.hdr)

@@ -342,7 +342,7 @@ static void skr_poll_work(struct work_struct *work)
 	start = ktime_get_ns();
 	now = start;
 	while (now - start < SKR_POLL_SLICE_NS && !skr_poll_wanted() &&
-	       !list_empty_careful(&poll->qps)) {
+	       !list_empty(&poll->qps)) {
 		qp = skr_poll_find(&slice, now);
 		if (qp)
 			skr_poll_run(&slice, qp, true);

@@ -53,7 +53,8 @@ enum {
  * @max_wr: requests the user was promised
  * @una: index of the oldest request that is not complete
  * @cur: index of the request that the requester sends next
- * @taken: index of the next request to copy out of the ring
+ * @taken: index of the next request to copy out of the ring; the poller reads it without
+ *	the lock, for a hint
  * @sig_all: each request gets a completion
  * @idle: need_kick is set
  * @post_lock: serializes post_send() of kernel consumers; protects @posted
@@ -283,7 +284,8 @@ struct skr_qp_attr {
  * @trans: SKR_TRANS_RC, _UC, _UD or _XRC; constant
  * @takes: kinds of packets it takes: SKR_IS_REQUEST, SKR_IS_RESPONSE; constant
  * @no_loopback: multicast of its own does not come back to it; constant
- * @state: never visible ahead of its effects
+ * @state: never visible ahead of its effects. Posts and packets at the door look at it
+ *	without the lock, and what it was is good enough for them
  * @pins_module: holds the module, since packets outlived the QP
  * @sq_drained: IB_EVENT_SQ_DRAINED has been raised for this SQD
  * @flush_status: status of the next send completion in the error state: the

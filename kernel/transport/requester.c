@@ -50,7 +50,7 @@ static struct skr_swqe *skr_req_next(struct skr_qp *qp)
 	}
 	wqe = skr_swqe(qp, sq->taken);
 	skr_wqe_take_send(&sq->ring, sq->taken, &sq->limits, wqe);
-	sq->taken++;
+	WRITE_ONCE(sq->taken, sq->taken + 1);
 	trace_skr_wqe(qp->dev, qp->qpn, wqe->req.wr_id, wqe->req.opcode, wqe->length);
 	return wqe;
 }

@@ -129,7 +129,7 @@ void skr_qp_error(struct skr_qp *qp, enum ib_wc_status status)
 	if (qp->state == IB_QPS_ERR)
 		return;
 	trace_skr_qp_state(qp->dev, qp->qpn, qp->state, IB_QPS_ERR);
-	qp->state = IB_QPS_ERR;
+	WRITE_ONCE(qp->state, IB_QPS_ERR);
 	qp->flush_status = status;
 	skr_qp_forget_packets(qp);
 	/* the flush follows in the step that brought us here, or in the next */
@@ -144,7 +144,7 @@ void skr_qp_send_failed(struct skr_qp *qp, enum ib_wc_status status)
 		return;
 	}
 	trace_skr_qp_state(qp->dev, qp->qpn, qp->state, IB_QPS_SQE);
-	qp->state = IB_QPS_SQE;
+	WRITE_ONCE(qp->state, IB_QPS_SQE);
 	qp->flush_status = status;
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
 }
@@ -165,7 +165,7 @@ static void skr_qp_reset_sq(struct skr_sq *sq)
 {
 	sq->una = skr_ring_produced(&sq->ring);
 	sq->cur = sq->una;
-	sq->taken = sq->una;
+	WRITE_ONCE(sq->taken, sq->una);
 	skr_ring_publish(&sq->ring, sq->una);
 	skr_ring_want_kick(&sq->ring, sq->una);
 	sq->idle = true;
@@ -214,7 +214,7 @@ static bool skr_flush_sq(struct skr_qp *qp, int *budget)
 				return false;
 			skr_wqe_take_send(&sq->ring, sq->taken, &sq->limits,
 					  skr_swqe(qp, sq->taken));
-			sq->taken++;
+			WRITE_ONCE(sq->taken, sq->taken + 1);
 		}
 		status = qp->flush_status;
 		qp->flush_status = IB_WC_WR_FLUSH_ERR;

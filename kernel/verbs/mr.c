@@ -162,11 +162,14 @@ static struct skr_rereg skr_mr_change(struct skr_mr *mr, const struct skr_rereg 
 		.length = mr->key.length,
 	};
 
+	/* but shown it may be meanwhile (restrack.c) */
+	write_lock_bh(&mr->key.lock);
 	mr->mem = to->mem;
 	mr->key.pd = to->pd;
 	mr->key.access = to->access;
 	mr->key.start = to->start;
 	mr->key.length = to->length;
+	write_unlock_bh(&mr->key.lock);
 	return from;
 }
 

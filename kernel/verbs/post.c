@@ -85,8 +85,11 @@ static int skr_post_sends(struct skr_sq *sq, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; wr && !err; wr = wr->next) {
-		/* nobody else writes to the header of a ring that is not mapped */
-		if (sq->posted - READ_ONCE(sq->ring.hdr->kernel_index) >= sq->max_wr)
+		/*
+		 * Nobody else writes to the header of a ring that is not mapped. Pairs with
+		 * skr_ring_publish(): who was in this place has been copied.
+		 */
+		if (sq->posted - smp_load_acquire(&sq->ring.hdr->kernel_index) >= sq->max_wr)
 			err = -ENOMEM;
 		else
 			err = skr_write_send(sq, skr_ring_entry(&sq->ring, sq->posted), wr);

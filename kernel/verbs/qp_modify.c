@@ -177,8 +177,11 @@ int skr_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (err)
 		return err;
 	if (mask & IB_QP_AV) {
-		u32 dest = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->attr.dest_qpn;
+		/* may be changed at the same time: it chooses the source port, any does */
+		u32 dest = data_race(qp->attr.dest_qpn);
 
+		if (mask & IB_QP_DEST_QPN)
+			dest = attr->dest_qp_num;
 		err = skr_av_init(&av, &attr->ah_attr, qp->qpn, dest);
 		if (err)
 			return err;

@@ -87,11 +87,22 @@ static int skr_resize_srq(struct skr_srq *srq, u32 max_wr, struct ib_udata *udat
 	return err;
 }
 
+static u32 skr_srq_max_wr(struct skr_srq *srq)
+{
+	u32 max_wr;
+
+	/* somebody else may be giving it another ring */
+	spin_lock_bh(&srq->lock);
+	max_wr = srq->rq.max_wr;
+	spin_unlock_bh(&srq->lock);
+	return max_wr;
+}
+
 int skr_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 		   struct ib_udata *udata)
 {
 	struct skr_srq *srq = skr_srq(ibsrq);
-	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->rq.max_wr;
+	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : skr_srq_max_wr(srq);
 	int err;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))

@@ -20,7 +20,10 @@
 /* Requests of each kind that a QP has room for */
 #define KVT_DEPTH	128
 
-#define KVT_WAIT	(20 * HZ)
+#define KVT_WAIT	(20 * HZ * kvt_slow)
+
+/** kvt_slow - how many times longer than elsewhere things may take here */
+extern unsigned int kvt_slow;
 
 /**
  * struct kvt_wait - a work request that somebody waits for

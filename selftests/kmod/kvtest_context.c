@@ -9,7 +9,7 @@
 #include <linux/irq_work.h>
 #include <linux/slab.h>
 
-#define KVT_MESSAGES	3000
+#define KVT_MESSAGES	(3000 / kvt_slow)
 
 static struct ib_send_wr kvt_empty_send(struct ib_cqe *cqe)
 {

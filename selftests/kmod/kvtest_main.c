@@ -22,6 +22,9 @@ MODULE_PARM_DESC(a, "device that sends");
 static char *b = "sk1";
 module_param(b, charp, 0444);
 MODULE_PARM_DESC(b, "device whose memory is registered");
+unsigned int kvt_slow = 1;
+module_param_named(slow, kvt_slow, uint, 0444);
+MODULE_PARM_DESC(slow, "how many times longer than elsewhere things may take here");
 
 /* serializes a run with devices that go away */
 static DEFINE_MUTEX(kvt_lock);

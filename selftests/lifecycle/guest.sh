@@ -42,16 +42,17 @@ tools_there()
 	return $rc
 }
 
+# panics - but where KCSAN reports, each of which would be a panic
 panics()
 {
-	[ "$(cat /proc/sys/kernel/panic_on_warn)" = 1 ] &&
+	{ [ "$(cat /proc/sys/kernel/panic_on_warn)" = 1 ] || [ -e /sys/kernel/debug/kcsan ]; } &&
 		[ "$(cat /proc/sys/kernel/panic_on_oops)" = 1 ]
 }
 
-# memory_watched - by KASAN, else by KFENCE, which takes samples
+# memory_watched - by KASAN or KCSAN, else by KFENCE, which takes samples
 memory_watched()
 {
-	grep -q '^CONFIG_KASAN=y' "/boot/config-$(uname -r)" ||
+	grep -qE '^CONFIG_K[AC]SAN=y' "/boot/config-$(uname -r)" ||
 		[ "$(cat /sys/module/kfence/parameters/sample_interval)" -gt 0 ]
 }
 

@@ -10,7 +10,9 @@
 SELFTESTS=/skerry/selftests
 CGROUP=/sys/fs/cgroup/test
 KMEMLEAK=/sys/kernel/debug/kmemleak
+KCSAN=/sys/kernel/debug/kcsan
 leaks=''
+SHOWN=60	# lines of the kernel's log, of a test that has failed
 two=$(grep -ow guests=2 /proc/cmdline)
 TROUBLE='WARNING:|BUG:|Oops|Call Trace:|refcount_t:|KASAN|KFENCE|UBSAN|new suspected memory leak'
 TROUBLE+='|unregister_netdevice: waiting for|soft lockup|rcu.*stall|blocked for more than'
@@ -22,6 +24,38 @@ default_timeout=${timeout:?}
 fault()
 {
 	echo "@fault $name $*" >&3
+}
+
+# kernel_log - to /run/kernel.log, what the kernel has said since dmesg -C. A data race is
+# the module's or the test modules' if a function of theirs is on the way to either access,
+# which does not lead through an interrupt or a softirq: whom these interrupt has nothing to
+# do with it. Of other races the title is left out, so that they are no trouble, and kept for
+# the end.
+kernel_log()
+{
+	local modules=skerry module
+
+	for module in /skerry/bin/*.ko; do
+		[ ! -e "$module" ] || modules+="|$(basename "$module" .ko)"
+	done
+	dmesg | awk -v ours="[[]($modules)[]]" -v others=/run/kcsan.others '
+		function tell(all,	i) {
+			for (i = 1; i <= n; i++) {
+				if (all || lines[i] !~ /BUG: KCSAN:/)
+					print lines[i]
+				else
+					print substr(lines[i], index(lines[i], "KCSAN:")) >> others
+			}
+			n = 0
+		}
+		/========================================$/ && !n { mine = 0; lines[++n] = $0; next }
+		!n { print; next }
+		{ lines[++n] = $0 }
+		/ by (task|interrupt)/ { under = 0 }
+		$0 ~ ours && !under { mine = 1 }
+		/ (asm_(sysvec|exc|common_interrupt)|handle_softirqs)/ { under = 1 }
+		/========================================$/ { tell(mine) }
+		END { tell(1) }' > /run/kernel.log
 }
 
 # links - RDMA links of the type under test, in all namespaces
@@ -151,9 +185,10 @@ run_one()
 	clean_up
 	switches_as_at_boot
 	[ -z "$two" ] || peer_trouble
-	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
+	kernel_log
+	if grep -E "$TROUBLE" /run/kernel.log > /run/trouble; then
 		fault "kernel log: $(head -n 1 /run/trouble)"
-		dmesg | tail -n 60 | sed 's/^/# /' >&3
+		tail -n "$SHOWN" /run/kernel.log | sed 's/^/# /' >&3
 	elif [ $status != 0 ]; then
 		dmesg | tail -n 15 | sed 's/^/# dmesg: /' >&3
 	fi
@@ -171,9 +206,10 @@ at_end()
 	"${@:4}" > /run/at_end 2>&1 || result="not ok"
 	sed 's/^/# /' /run/at_end >&3
 	printf '%s 1 - %s\n1..1\n' "$result" "$3" >&3
-	if dmesg | grep -E "$TROUBLE" > /run/trouble; then
+	kernel_log
+	if grep -E "$TROUBLE" /run/kernel.log > /run/trouble; then
 		fault "kernel log: $(head -n 1 /run/trouble)"
-		dmesg | tail -n 60 | sed 's/^/# /' >&3
+		tail -n "$SHOWN" /run/kernel.log | sed 's/^/# /' >&3
 	fi
 	echo "@end $name 0 $((SECONDS - start))" >&3
 }
@@ -206,7 +242,57 @@ leaks_from_here_on()
 	echo scan > $KMEMLEAK && echo scan > $KMEMLEAK && echo clear > $KMEMLEAK
 } 2> /dev/null
 
+# kcsan_counter NAME - one of what KCSAN counts
+kcsan_counter()
+{
+	sed -n "s/^$1: //p" $KCSAN
+}
+
+# race_reported - KCSAN has found the race of race.ko
+race_reported()
+{
+	local tries
+
+	for tries in {1..120}; do
+		! dmesg | grep 'BUG: KCSAN: data-race in race_.*\[race\]' || return 0
+		sleep 0.5
+	done
+	echo "not reported in $((tries / 2)) s"
+	return 1
+}
+
+# kcsan_on - it looks at the module, which is compiled for that, has looked at memory
+# all the time, and still reports a race when there is one
+kcsan_on()
+{
+	local rc=0 before=$1 skerry
+
+	cat $KCSAN
+	skerry=$(modinfo -n skerry) && nm -u "$skerry" | grep -c ' __tsan_.*[0-9]$' || rc=1
+	[ "$(kcsan_counter enabled)" = 1 ] || rc=1
+	[ $(($(kcsan_counter setup_watchpoints) - before)) -gt 10000 ] || rc=1
+	insmod /skerry/bin/race.ko && race_reported || rc=1
+	rmmod race || rc=1
+	if [ -s /run/kcsan.others ]; then
+		echo "data races without us:"
+		sort /run/kcsan.others | uniq -c
+	fi
+	# that one was asked for
+	[ $rc != 0 ] || dmesg -C
+	return $rc
+}
+
 leaks_from_here_on && leaks=watched
+if [ -e $KCSAN ]; then
+	watched_before=$(kcsan_counter setup_watchpoints)
+	# Emulated, the other CPU does in hundreds of microseconds what it would do in some
+	# tens, if it runs at all: the host's CPUs may have other work.
+	echo 400 > /sys/module/kcsan/parameters/udelay_task
+	echo 200 > /sys/module/kcsan/parameters/udelay_interrupt
+	echo on > $KCSAN
+	# reports are long
+	SHOWN=400
+fi
 
 [ -z "$two" ] || peer_ready
 while read -r test; do
@@ -218,6 +304,9 @@ if [ "${LINK:-}" = skerry ] && [ -d /sys/module/skerry ]; then
 fi
 if [ -r /proc/lockdep_stats ]; then
 	at_end lockdep 60 "lockdep has looked at all of it" lockdep_on
+fi
+if [[ $(uname -r) = *-kcsan ]]; then
+	at_end kcsan 200 "KCSAN has looked at skerry, and sees a race" kcsan_on "$watched_before"
 fi
 if [ -n "$leaks" ]; then
 	at_end kmemleak 300 "no memory has been left behind" no_leaks

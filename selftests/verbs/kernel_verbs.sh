@@ -11,7 +11,7 @@ TAP=/sys/kernel/debug/kvtest/tap
 
 hosts_up
 links_up
-if ! insmod "$PROG/kvtest.ko" a=$SK_A b=$SK_B; then
+if ! insmod "$PROG/kvtest.ko" a=$SK_A b=$SK_B slow="$SLOW"; then
 	plan 1
 	bail "kvtest did not run"
 fi
