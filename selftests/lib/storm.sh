@@ -87,7 +87,7 @@ world_whole()
 {
 	if [ ! -e "/run/netns/$NS_A" ]; then
 		world_down
-		must wait_until 30 no_devices
+		must wait_until 30 no_links
 		world_up
 		return
 	fi
@@ -102,6 +102,12 @@ world_whole()
 link_again()
 {
 	wait_until 20 on "$1" rdma link add "$2" type "$LINK" netdev "$3"
+}
+
+# no_links - neither of the world's
+no_links()
+{
+	! rdma dev | grep -E ": ($SK_A|$SK_B): "
 }
 
 no_devices()
