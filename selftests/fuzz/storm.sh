@@ -46,6 +46,7 @@ while [ "$EPOCHSECONDS" -lt $end ]; do
 	# what an event chooses by itself comes from here, too
 	choice=$RANDOM
 	start=$EPOCHSECONDS
+	note "$((start + DURATION - end)) s: $event $choice"
 	"$event" "$choice" > "$TMP/event" 2>&1
 	[ $((EPOCHSECONDS - start)) -le $((LIMIT * SLOW)) ] || late+=("$event")
 	happened[$event]=$((${happened[$event]:-0} + 1))

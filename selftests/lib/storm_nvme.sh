@@ -79,13 +79,22 @@ nvme_whole()
 
 nvme_links()
 {
+	local port="/sys/kernel/config/nvmet/ports/1/subsystems/$NQN" deaf=
+
 	[ -e "/sys/class/net/$DEV_A" ] || both_joined
-	link_exists '' "$SK_A" > /dev/null 2>&1 || must link_again '' "$SK_A" "$DEV_A"
+	if ! link_exists '' "$SK_A" > /dev/null 2>&1; then
+		must link_again '' "$SK_A" "$DEV_A"
+		# the target does not listen again by itself
+		deaf=1
+	fi
 	link_exists '' "$SK_B" > /dev/null 2>&1 || must link_again '' "$SK_B" "$DEV_B"
 	# IPv6 addresses go with the carrier
 	must wait_until 20 gid_index '' "$SK_A" v4
 	must wait_until 20 gid_index '' "$SK_B" v4
-	[ -e "/sys/kernel/config/nvmet/ports/1/subsystems/$NQN" ] || { target noport; nvme_port; }
+	if [ -n "$deaf" ] || [ ! -e "$port" ]; then
+		target noport
+		nvme_port
+	fi
 }
 
 # nvme_traffic - somebody writes and verifies
@@ -94,7 +103,10 @@ nvme_traffic()
 	[ -n "$NVME" ] || return 0
 	! alive nvme || return 0
 	end nvme
-	! grep -qs verify: "$TMP/fio" || cat "$TMP/fio" >> "$TMP/wrong"
+	if grep -qs verify: "$TMP/fio"; then
+		note_file "$TMP/fio" 60
+		cat "$TMP/fio" >> "$TMP/wrong"
+	fi
 	state_is live > /dev/null && disk || return 0
 	# threads: the process that is killed is the one that works
 	fio --thread --name=storm --filename="$disk" --size=$((2 * MIB)) --loops=10000 \
