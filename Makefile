@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 
 # Variables that the targets understand, handed on through sudo
-PASS := $(foreach v,KERNEL LANE T LINK SKERRY_BUILD KVER DESTDIR BENCH ROUNDS,$(if $($(v)),$(v)='$($(v))'))
+PASS := $(foreach v,KERNEL LANE T LINK SKERRY_BUILD KVER DESTDIR BENCH ROUNDS SEED,$(if $($(v)),$(v)='$($(v))'))
 RUN := $(if $(filter 0,$(shell id -u)),env,sudo env) $(PASS)
 
 help:

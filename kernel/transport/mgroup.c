@@ -37,11 +37,13 @@ struct skr_group {
  * struct skr_member - a QP that is attached to a group
  * @node: in its group's list
  * @qp: the QP
+ * @times: how often; under the table's lock
  * @rcu: frees it
  */
 struct skr_member {
 	struct list_head	node;
 	struct skr_qp		*qp;
+	u32			times;
 	struct rcu_head		rcu;
 };
 
@@ -136,14 +138,18 @@ static int skr_group_add(struct skr_group *group, struct skr_qp *qp)
 {
 	struct skr_member *member;
 
-	if (skr_group_member(group, qp))
+	member = skr_group_member(group, qp);
+	if (member) {
+		member->times++;
 		return 0;
+	}
 	if (group->count >= SKR_MAX_GROUP_QPS)
 		return -ENOMEM;
 	member = kzalloc_obj(*member, GFP_KERNEL_ACCOUNT);
 	if (!member)
 		return -ENOMEM;
 	member->qp = qp;
+	member->times = 1;
 	list_add_tail_rcu(&member->node, &group->members);
 	group->count++;
 	return 0;
@@ -176,7 +182,7 @@ int skr_group_detach(struct skr_qp *qp, const struct in6_addr *gid)
 	group = rhashtable_lookup_fast(&groups->table, gid, skr_group_params);
 	if (group)
 		member = skr_group_member(group, qp);
-	if (member) {
+	if (member && !--member->times) {
 		list_del_rcu(&member->node);
 		kfree_rcu(member, rcu);
 		group->count--;

@@ -36,16 +36,17 @@ void skr_groups_destroy(struct skr_dev *dev);
  * @qp: QP
  * @gid: the group
  *
- * The first one makes the netdev join the group.
+ * The first one makes the netdev join the group. ib_core tells attachments apart by GID
+ * and LID, and a QP with one that cannot be detached is never destroyed: so they are
+ * counted, whatever the LID, which RoCE has not got. There is one copy of each packet.
  *
  * Context: process, without rtnl.
- * Return: 0, also if it was attached already; -ENOMEM, also at a limit; or what
- *	joining failed with.
+ * Return: 0; -ENOMEM, also at a limit; or what joining failed with.
  */
 int skr_group_attach(struct skr_qp *qp, const struct in6_addr *gid);
 
 /**
- * skr_group_detach() - a QP does not want it any more
+ * skr_group_detach() - undo one skr_group_attach()
  * @qp: QP
  * @gid: the group
  *

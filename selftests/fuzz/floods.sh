@@ -13,4 +13,5 @@
 hosts_switched
 links_up
 long_backlog
-fuzz_program fuzz_packets packets "${PACKETS:-1024}" --floods "--seconds=${SECONDS_EACH:-1}"
+fuzz_program fuzz_packets packets "${PACKETS:-1024}" --floods "--seconds=${SECONDS_EACH:-1}" \
+	"--least=${LEAST:-0}"

@@ -3,7 +3,7 @@
 #
 # As storm.sh, ten minutes.
 # only: on demand
-# timeout: 1200
+# timeout: 2400
 
 DURATION=${DURATION:-600}
 # shellcheck source-path=SCRIPTDIR source=storm.sh

@@ -29,12 +29,12 @@ target_up()
 	target up
 }
 
-# connect TARGET HOST - addresses
+# connect TARGET HOST [ARGUMENT...] - addresses
 connect()
 {
 	nvme connect -t rdma -n $NQN -q $HOSTNQN -I "${HOSTNQN##*:}" -a "$1" -s 4420 -w "$2" \
 		--nr-io-queues=2 --queue-size=32 --keep-alive-tmo=5 --reconnect-delay=1 \
-		--ctrl-loss-tmo=300 && wait_until 20 disk
+		--ctrl-loss-tmo=300 "${@:3}" && wait_until 20 disk
 }
 
 # controller - where sysfs has the one that is connected

@@ -87,7 +87,7 @@ world_whole()
 {
 	if [ ! -e "/run/netns/$NS_A" ]; then
 		world_down
-		must wait_until 30 no_devices
+		must wait_until 30 no_links
 		world_up
 		return
 	fi
@@ -102,6 +102,12 @@ world_whole()
 link_again()
 {
 	wait_until 20 on "$1" rdma link add "$2" type "$LINK" netdev "$3"
+}
+
+# no_links - neither of the world's
+no_links()
+{
+	! rdma dev | grep -E ": ($SK_A|$SK_B): "
 }
 
 no_devices()
@@ -215,8 +221,10 @@ carrier_lost()
 	else
 		ip -n "$NS_A" link set "$DEV_A" down
 		sleep "$pause"
+		ip -n "$NS_A" link set "$DEV_A" up
 		# its IPv6 addresses have gone
-		address "$NS_A" "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
+		ip -n "$NS_A" addr replace "$IP6_A/64" dev "$DEV_A" nodad
+		ip -n "$NS_A" addr replace "$LL_A/64" dev "$DEV_A" nodad
 	fi
 }
 
@@ -266,16 +274,26 @@ plugged_up()
 	tc -n "$NS_B" qdisc del dev "$DEV_B" root
 }
 
-# for a moment there is little
+# for a moment there is little: huge pages take what they get within some seconds, and
+# move what is in their way
 memory_short()
 {
-	local free
+	local free pages=/proc/sys/vm/nr_hugepages size n=0 end=$((EPOCHSECONDS + 5))
 
 	free=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
-	# tail keeps what it has not seen the end of
-	head -c $((free * 6 / 10))K /dev/zero | tail | head -c 0
+	if [ -w $pages ]; then
+		size=$(awk '$1 == "Hugepagesize:" { print $2 }' /proc/meminfo)
+		while [ $((n * size)) -lt $((free * 8 / 10)) ] && [ "$EPOCHSECONDS" -lt $end ]; do
+			n=$((n + 32))
+			echo $n > $pages
+		done
+		sleep 0.$(($1 % 9 + 1))
+		echo 0 > $pages
+	else
+		# tail keeps what it has not seen the end of
+		head -c $((free * 6 / 10))K /dev/zero | tail | head -c 0
+	fi
 	echo 3 > /proc/sys/vm/drop_caches
-	[ ! -w /proc/sys/vm/compact_memory ] || echo 1 > /proc/sys/vm/compact_memory
 }
 
 bond_changed()

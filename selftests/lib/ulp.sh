@@ -21,14 +21,24 @@ both_here()
 {
 	NS_A='' NS_B=''
 	no_dad ''
-	join_hosts '' "$DEV_A" '' "$DEV_B" "$HOST_MTU"
 	defer ip link del "$DEV_A"
+	both_joined
+}
+
+# both_joined - the netdevs of both_here
+both_joined()
+{
+	join_hosts '' "$DEV_A" '' "$DEV_B" "$HOST_MTU"
 	address '' "$DEV_A" "$MAC_A" "$IP4_A" "$IP6_A" "$LL_A"
 	address '' "$DEV_B" "$MAC_B" "$IP4_B" "$IP6_B" "$LL_B"
 	must sh -c "echo 1 > /proc/sys/net/ipv4/conf/$DEV_A/accept_local
 		echo 1 > /proc/sys/net/ipv4/conf/$DEV_B/accept_local"
 	must wait_until 5 carrier '' "$DEV_A"
 }
+
+# how fio writes and reads back what it wrote
+VERIFY=(--direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --do_verify=1
+	--randrepeat=1 --verify_state_save=0)
 
 # verify_io HOST FILE BYTES NAME ARGUMENT... - fio writes FILE, which is a file or a
 # device, and reads back what it wrote
@@ -37,9 +47,7 @@ verify_io()
 	local host=$1 file=$2 bytes=$3 name=$4
 
 	shift 4
-	on "$host" fio --name="$name" --filename="$file" --size="$bytes" --direct=1 \
-		--ioengine=libaio --verify=crc32c --verify_fatal=1 --do_verify=1 \
-		--randrepeat=1 --verify_state_save=0 "$@"
+	on "$host" fio --name="$name" --filename="$file" --size="$bytes" "${VERIFY[@]}" "$@"
 }
 
 # carried HOST DEV BYTES - that much came in through the RDMA device

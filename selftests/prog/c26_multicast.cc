@@ -10,7 +10,10 @@
 #include <memory>
 #include <thread>
 
+#include <unistd.h>
+
 #include "lib/datagram.hh"
+#include "lib/lives.hh"
 
 using namespace st;
 
@@ -209,6 +212,48 @@ void busy(Bench &b)
 		fail("detach");
 }
 
+/* LIDs mean nothing here, but for ib_core each is an attachment of its own */
+void by_lid(Bench &b)
+{
+	Group group(b.config.gid);
+	UdEnd end(b.devices.b, b.config.gid);
+	auto *qp = end.qp.get();
+
+	for (uint16_t lid : { 0, 7, 0xc001 })
+		if (int err = ibv_attach_mcast(qp, &group.gid, lid))
+			fail_errno(format("attach, LID %u", lid), err);
+	for (uint16_t lid : { 7, 0, 0xc001 }) {
+		if (!filtered_in(group))
+			fail("the group is gone before LID %u is detached", lid);
+		if (int err = ibv_detach_mcast(qp, &group.gid, lid))
+			fail_errno(format("detach, LID %u", lid), err);
+	}
+	if (filtered_in(group))
+		fail("the group is there without a member");
+	if (int err = end.qp.destroy())
+		fail_errno("destroying a QP that is detached", err);
+}
+
+/* who ends without detaching leaves nothing */
+void left_attached(Bench &b)
+{
+	Group group(b.config.gid);
+	Lives lives;
+
+	if (!lives.run([&](Score &) {
+		    Devices devices(b.config);
+		    UdEnd end(devices.b, b.config.gid);
+
+		    for (uint16_t lid : { 0, 7 })
+			    if (int err = ibv_attach_mcast(end.qp.get(), &group.gid, lid))
+				    fail_errno(format("attach, LID %u", lid), err);
+		    _exit(0);
+	    }))
+		fail("a member died");
+	if (filtered_in(group))
+		fail("the group is there without a member");
+}
+
 void in_parallel(Bench &b)
 {
 	Group group(b.config.gid);
@@ -281,6 +326,8 @@ int main(int argc, char **argv)
 			   { "the netdev joins with the first, leaves with the last", membership },
 			   { "what cannot be attached", refused },
 			   { "an attached QP is not destroyed", busy },
+			   { "attached more than once, by LIDs", by_lid },
+			   { "still attached in the end", left_attached },
 			   { "attaching from two threads", in_parallel },
 			   { "members on the sender's side", loopback },
 			   { "multicast QP or multicast address alone", half_multicast } });

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Fuzzer of the mapped rings: one thread changes every byte of every page that
- * the device shares with the process, SQs, RQs, SRQs and CQs, over and over,
- * while another posts and polls and brings back to life what fails. A bystander's
- * traffic goes on in the parent.
+ * Fuzzer of the mapped rings: one process changes every byte of every page that
+ * the device shares with another, SQs, RQs, SRQs and CQs, over and over, while that
+ * one posts and polls and brings back to life what fails. A bystander's traffic goes
+ * on in the parent.
  *
  *	fuzz_rings --a sk0 --b sk1 [--mutations N] [--seed S] [--life L]
  *
- * A life is one process that mutates PER_LIFE times; with --life only that one is
- * lived. Seed and number of a life say what it writes, and in which order; when the
+ * A life is PER_LIFE mutations; with --life only that one is lived. Seed and number of a life say what it writes, and in which order; when the
  * kernel sees it is up to the scheduler.
  */
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <exception>
-#include <thread>
 #include <vector>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/bystander.hh"
 #include "lib/datagram.hh"
@@ -36,9 +37,11 @@ constexpr unsigned int PER_LIFE = 2000;
 constexpr uint32_t DEPTH = 16, BYTES = 2000;
 /* mutations for each round of posts */
 constexpr unsigned int STROKES = 16;
+/* mutations without one */
+constexpr unsigned int PATIENCE = 100;
 
 /* what a life counts */
-enum { MUTATIONS, POSTS, GOOD, BAD, REVIVALS };
+enum { MUTATIONS, POSTS, GOOD, BAD, REVIVALS, ROUNDS, DONE };
 
 ibv_srq *make_srq(const Pd &pd)
 {
@@ -94,8 +97,6 @@ public:
 	void round(Score &score);
 	/* what has failed may start again */
 	void revive(Score &score);
-	/* rounds so far */
-	std::atomic<uint64_t> rounds = 0;
 
 private:
 	void post(const Qp &from, Score &score);
@@ -176,7 +177,7 @@ void Victim::round(Score &score)
 	work.datagram(ah.get(), receiver.qp.num(), UdEnd::QKEY);
 	score.of[POSTS] += work.try_post(sender.qp) == 0;
 	poll(score);
-	rounds++;
+	score.of[ROUNDS]++;
 }
 
 void Victim::revive(Score &score)
@@ -290,35 +291,59 @@ void Vandal::stroke()
 	}
 }
 
+/* PER_LIFE changes, in a process of its own: threads of one process would not be at work
+ * at the same time in User-mode Linux */
+[[noreturn]] void vandalise(const std::vector<Area> &areas, uint64_t seed, uint64_t life,
+			    Score &score)
+{
+	Vandal hand(areas, mix(seed) + 2 * life + 1, life * PER_LIFE);
+	const uint64_t rounds = score.of[ROUNDS];
+	const pid_t other = getppid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned int i = 0, idle = 0; i < PER_LIFE && idle < PATIENCE; i++) {
+		unsigned int wait = 0;
+
+		/* not much faster than there is traffic to harm */
+		while ((score.of[ROUNDS] - rounds) * STROKES < i && wait < 20) {
+			sleep_us(100);
+			wait++;
+		}
+		idle = wait == 20 ? idle + 1 : 0;
+		hand.stroke();
+		score.of[MUTATIONS]++;
+		score.pulse++;
+	}
+	score.of[DONE] = life + 1;
+	/* the other one ends, and this one with it; or it runs in circles in its own rings */
+	sleep_us(500000);
+	kill(other, SIGKILL);
+	_exit(0);
+}
+
 [[gnu::noinline]] void live(const PairConfig &config, uint64_t seed, uint64_t life, Score &score)
 {
 	/* the parent's rings came along with the fork */
 	const auto parents = find_rings();
 	Victim victim(config, mix(seed) + 2 * life);
 	const auto areas = find_rings(parents);
-	std::atomic<bool> stop = false;
+	int status = 0;
 
 	if (areas.empty())
 		fail("no mapping of the device was found");
-	std::thread vandal([&] {
-		Vandal hand(areas, mix(seed) + 2 * life + 1, life * PER_LIFE);
-
-		for (unsigned int i = 0; i < PER_LIFE; i++) {
-			/* not much faster than there is traffic to harm */
-			for (int wait = 0; victim.rounds * STROKES < i && wait < 20; wait++)
-				sleep_us(100);
-			hand.stroke();
-			score.of[MUTATIONS]++;
-			score.pulse++;
-		}
-		stop = true;
-	});
-	for (unsigned int i = 0; !stop; i++) {
+	const pid_t vandal = fork();
+	if (vandal < 0)
+		fail_errno("fork");
+	if (!vandal)
+		vandalise(areas, seed, life, score);
+	for (unsigned int i = 0; score.of[DONE] != life + 1; i++) {
 		victim.round(score);
-		if (i % 8 == 0)
-			victim.revive(score);
+		if (i % 8 != 0)
+			continue;
+		victim.revive(score);
+		if (waitpid(vandal, &status, WNOHANG) == vandal)
+			fail("the one who changes bytes ended with status 0x%x", status);
 	}
-	vandal.join();
 	/* as it is: destroying would trust what has been written */
 	_exit(0);
 }
@@ -343,7 +368,7 @@ int main(int argc, char **argv)
 		auto &of = lives.score().of;
 
 		bystander.work(12);
-		bystander.start(1000);
+		bystander.start(5000);
 		tap.run("rings under fire: the kernel lives", [&] {
 			for (uint64_t life = only == ~0ULL ? 0 : only; of[MUTATIONS] < mutations;
 			     life++) {

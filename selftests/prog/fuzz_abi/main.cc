@@ -2,8 +2,8 @@
 /*
  * Fuzzer of the uverbs ABI: ioctl() and write() commands that were learnt from
  * libibverbs and the provider, with attributes, lengths, handles, pointers and
- * numbers changed, in order and out of order, from one thread or two. A
- * bystander's traffic goes on in the parent.
+ * numbers changed, in order and out of order, from one thread, two, or two processes.
+ * A bystander's traffic goes on in the parent.
  *
  *	fuzz_abi --a sk0 --b sk1 [--calls N] [--seed S] [--life L]
  *
@@ -18,6 +18,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../lib/bystander.hh"
@@ -57,21 +60,50 @@ int open_at(const std::string &node)
 	return high;
 }
 
-void session(const std::string &node, const std::vector<Call> &lessons, uint64_t seed, bool two,
+/* who is at it: one, or two threads, or two processes, whose memory is not the same */
+enum class Gang { ONE, THREADS, PROCESSES };
+
+Gang gang_of(uint64_t life)
+{
+	return life % 2 ? Gang::ONE : life % 4 ? Gang::PROCESSES : Gang::THREADS;
+}
+
+void end_of(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		fail_errno("waitpid");
+	/* the life dies with it */
+	if (status)
+		_exit(1);
+}
+
+void session(const std::string &node, const std::vector<Call> &lessons, uint64_t seed, Gang gang,
 	     Score &score)
 {
 	{
 		const int fd = open_at(node);
-		Attacker first(lessons, fd, seed, score);
-		std::thread second;
+		const auto riot = [&] { Attacker(lessons, fd, ~seed, score).riot(400); };
+		const pid_t child = gang == Gang::PROCESSES ? fork() : 0;
+		std::thread thread;
 
-		if (two)
-			second =
-				std::thread([&] { Attacker(lessons, fd, ~seed, score).riot(400); });
+		if (child < 0)
+			fail_errno("fork");
+		if (gang == Gang::PROCESSES && !child) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			riot();
+			_exit(0);
+		}
+		if (gang == Gang::THREADS)
+			thread = std::thread(riot);
+		Attacker first(lessons, fd, seed, score);
 		first.lecture();
 		first.riot(200);
-		if (two)
-			second.join();
+		if (gang == Gang::THREADS)
+			thread.join();
+		if (gang == Gang::PROCESSES)
+			end_of(child);
 	}
 	/* and all that calls have made, whatever the order */
 	close_range(3, ~0U, 0);
@@ -84,7 +116,7 @@ void live(const std::vector<std::string> &nodes, const std::vector<Call> &lesson
 	close_range(3, ~0U, 0);
 	for (unsigned int i = 0; i < SESSIONS; i++)
 		session(nodes[i % nodes.size()], lessons, mix(mix(seed) + life * SESSIONS + i),
-			life % 2 == 0, score);
+			gang_of(life), score);
 }
 
 void lessons_good(const std::vector<Call> &lessons)
@@ -164,7 +196,7 @@ int main(int argc, char **argv)
 		auto &of = lives.score().of;
 
 		bystander.work(12);
-		bystander.start(1000);
+		bystander.start(5000);
 		tap.run("calls of all kinds: the kernel lives", [&] {
 			fuzz(lives, bystander, calls, seed, only, [&](uint64_t life, Score &score) {
 				live(nodes, lessons, seed, life, score);

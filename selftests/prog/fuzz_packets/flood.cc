@@ -143,46 +143,87 @@ static int64_t available()
 	fail("no MemAvailable");
 }
 
-FloodReport flood(const Flood &kind, Victims &victims, const Bystander &bystander, uint64_t packets,
-		  double seconds, uint64_t seed)
+/* what somebody does in a stretch of time, in a second of it */
+class Stretch
 {
+public:
+	explicit Stretch(const std::atomic<uint64_t> &counter)
+		: counter(counter), messages(counter), since(now_ns())
+	{
+	}
+	double seconds() const { return (now_ns() - since) / 1e9; }
+	double rate() const { return (counter - messages) / seconds(); }
+
+private:
+	const std::atomic<uint64_t> &counter;
+	const uint64_t messages, since;
+};
+
+static double median(std::vector<double> values)
+{
+	const auto middle = values.begin() + values.size() / 2;
+
+	std::nth_element(values.begin(), middle, values.end());
+	return *middle;
+}
+
+/* packets and the victims' work, then as much rest or until the next batch is due */
+static void batch(Victims &victims, uint64_t due, const std::function<void()> &packets)
+{
+	const uint64_t start = now_ns();
+
+	packets();
+	victims.work();
+	const uint64_t took = now_ns() - start;
+	sleep_us((std::max(due, 2 * took) - took) / 1000);
+}
+
+FloodReport flood(const Flood &kind, Victims &victims, const std::atomic<uint64_t> &bystander,
+		  std::atomic<uint64_t> &pulse, uint64_t packets, double seconds, uint64_t seed)
+{
+	const uint64_t slices = std::clamp<uint64_t>(packets / (4 * BATCH), 1, 100);
+	std::vector<double> ratios, without, during;
 	FloodReport report = {};
 	Gun gun(kind.to_b ? "mB" : "mA");
 	Rng rng(seed);
-	const auto rate = [&](uint64_t messages, uint64_t since) {
-		return (bystander.messages() - messages) * 1e9 / (now_ns() - since);
-	};
-
-	/* without it, for as long */
-	uint64_t messages = bystander.messages(), start = now_ns();
-	while (now_ns() - start < seconds * 1e9) {
-		victims.work();
-		sleep_us(2000);
-	}
-	report.before = rate(messages, start);
 	const int64_t memory = available();
-	messages = bystander.messages();
-	start = now_ns();
-	auto targets = victims.targets();
-	while (report.packets < packets) {
-		for (unsigned int i = 0; i < BATCH; i++)
-			gun.load(kind.packet(targets, rng));
-		gun.fire();
-		report.packets += BATCH;
-		victims.work();
-		if (report.packets % (16 * BATCH) == 0) {
-			report.revivals += victims.revive();
-			targets = victims.targets();
-			report.memory = std::max(report.memory, memory - available());
+
+	for (uint64_t slice = 1; slice <= slices; slice++) {
+		report.revivals += victims.revive();
+		const auto targets = victims.targets();
+		const Stretch storm(bystander);
+		const uint64_t first = report.packets;
+		while (report.packets < packets * slice / slices) {
+			batch(victims, seconds * 1e9 * BATCH / packets, [&] {
+				for (unsigned int i = 0; i < BATCH; i++)
+					gun.load(kind.packet(targets, rng));
+				gun.fire();
+			});
+			report.packets += BATCH;
+			pulse++;
 		}
-		const double due = seconds * report.packets / packets;
-		const double now = (now_ns() - start) / 1e9;
-		if (now < due)
-			sleep_us((due - now) * 1e6);
+		const double length = storm.seconds();
+		during.push_back(storm.rate());
+		report.seconds += length;
+		report.memory = std::max(report.memory, memory - available());
+		/* until what it has left is gone */
+		sleep_us(20000);
+		report.revivals += victims.revive();
+		const double period = length * BATCH / (report.packets - first);
+		const Stretch calm(bystander);
+		while (calm.seconds() < length) {
+			batch(victims, period * 1e9, [] {});
+			pulse++;
+		}
+		without.push_back(calm.rate());
+		if (without.back() > 0)
+			ratios.push_back(during.back() / without.back());
 	}
-	report.during = rate(messages, start);
-	report.seconds = (now_ns() - start) / 1e9;
-	report.memory = std::max(report.memory, memory - available());
+	if (ratios.empty())
+		fail("the bystander does nothing");
+	report.without = median(without);
+	report.during = median(during);
+	report.kept = median(ratios);
 	report.revivals += victims.revive();
 	return report;
 }

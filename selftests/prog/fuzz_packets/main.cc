@@ -7,11 +7,14 @@
  *
  *	fuzz_packets --a sk0 --b sk1 [--packets N] [--seed S] [--life L]
  *	fuzz_packets --a sk0 --b sk1 --floods [--packets N] [--seconds S] [--seed S]
+ *		[--least PERCENT]
  *
  * It puts its frames on the cables of hosts_switched (lib.sh). A life is one process
  * and PER_LIFE packets; with --life only that one is lived. --floods sends N packets of
- * one kind after the other instead, and reports what becomes of the bystander's rate.
+ * one kind after the other instead, and reports what becomes of the bystander's rate;
+ * with --least it must keep so much of it.
  */
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <set>
@@ -38,7 +41,7 @@ namespace
 constexpr unsigned int PER_LIFE = 2560, BATCH = 64;
 
 /* what the lives count */
-enum { PACKETS, REVIVALS, GOOD, BAD };
+enum { PACKETS, REVIVALS, GOOD, BAD, SEEN, TOO_MUCH, TOO_SLOW };
 
 void live(PairConfig config, const std::set<uint32_t> &spared, uint64_t seed, uint64_t life,
 	  Score &score)
@@ -112,31 +115,51 @@ void all_reasons(const PairConfig &config, std::map<std::string, uint64_t> befor
 		fail("never met:%s", missing.c_str());
 }
 
-/* many of one kind */
-void flood_all(const PairConfig &config, Bystander &bystander, uint64_t packets, double seconds,
-	       uint64_t seed)
+/* many of each kind; a process of its own, which everybody else is more important than */
+void flood_all(const PairConfig &config, const std::vector<uint32_t> &bystanders, uint64_t packets,
+	       double seconds, uint64_t seed, unsigned int least, Score &score)
 {
 	/* what the queues on the way and in ib_core may take, and then no more */
 	constexpr int64_t MOST_KIB = 128 << 10;
 	Victims victims(config, seed);
-	std::string failed;
 
-	for (const auto &kind : floods({ bystander.qpn_a(), bystander.qpn_b() })) {
-		const auto r = flood(kind, victims, bystander, packets, seconds, seed);
+	if (nice(19) < 0)
+		Tap::note("the attacker is as important as everybody else");
+	for (const auto &kind : floods(bystanders)) {
+		const auto r =
+			flood(kind, victims, score.of[SEEN], score.pulse, packets, seconds, seed);
 
-		Tap::note("%s: %llu in %.1f s; bystander %.0f/s before, %.0f/s (%.0f %%) during; "
+		Tap::note("%s: %llu in %.1f s; bystander %.0f/s without, %.0f/s (%.0f %%) during; "
 			  "%lld KiB; %u of the victims' QPs connected anew",
 			  kind.name, static_cast<unsigned long long>(r.packets), r.seconds,
-			  r.before, r.during, r.before ? 100 * r.during / r.before : 0,
-			  static_cast<long long>(r.memory), r.revivals);
+			  r.without, r.during, 100 * r.kept, static_cast<long long>(r.memory),
+			  r.revivals);
 		if (r.memory > MOST_KIB)
-			failed += format(" %s takes %lld KiB of memory", kind.name,
-					 static_cast<long long>(r.memory));
-		if (!bystander.trouble().empty())
-			fail("%s: %s", kind.name, bystander.trouble().c_str());
+			score.of[TOO_MUCH]++;
+		if (100 * r.kept < least)
+			score.of[TOO_SLOW]++;
 	}
-	if (!failed.empty())
-		fail("%s", failed.c_str());
+	std::fflush(stdout);
+	_exit(0);
+}
+
+void floods(const PairConfig &config, Lives &lives, const Bystander &bystander, uint64_t packets,
+	    double seconds, uint64_t seed, unsigned int least)
+{
+	const std::vector<uint32_t> bystanders = { bystander.qpn_a(), bystander.qpn_b() };
+	const auto &of = lives.score().of;
+
+	std::fflush(stdout);
+	if (!lives.run([&](Score &s) {
+		    flood_all(config, bystanders, packets, seconds, seed, least, s);
+	    }))
+		fail("the attacker died");
+	if (!bystander.trouble().empty())
+		fail("%s", bystander.trouble().c_str());
+	if (of[TOO_MUCH])
+		fail("some kinds take more than 128 MiB of memory");
+	if (of[TOO_SLOW])
+		fail("some kinds leave the bystander less than %u %%", least);
 }
 
 void fuzz(const PairConfig &config, Lives &lives, const Bystander &bystander, uint64_t packets,
@@ -175,6 +198,7 @@ int main(int argc, char **argv)
 		const bool flooding = opt.flag("floods");
 		const uint64_t packets = opt.number("packets", 10240), seed = opt.number("seed", 1);
 		const uint64_t only = opt.number("life", ~0ULL), seconds = opt.number("seconds", 1);
+		const unsigned int least = opt.number("least", 0);
 
 		opt.done();
 		Tap::note("seed %llu", static_cast<unsigned long long>(seed));
@@ -184,10 +208,12 @@ int main(int argc, char **argv)
 		const auto before = drops(config);
 
 		bystander.work(12);
-		bystander.start(1000);
+		bystander.count_in(lives.score().of[SEEN]);
+		bystander.start(flooding ? 1000 : 5000);
 		if (flooding) {
-			tap.run("floods: the bystander goes on, memory is bounded",
-				[&] { flood_all(config, bystander, packets, seconds, seed); });
+			tap.run("floods: the bystander goes on, memory is bounded", [&] {
+				floods(config, lives, bystander, packets, seconds, seed, least);
+			});
 			tap.check(drops(config)["rx_drop_qpn"] > 0 &&
 					  drops(config)["rx_drop_addr"] > 0,
 				  "what is for nobody, or from strangers, is counted");

@@ -68,6 +68,8 @@ void Bystander::one()
 	expect_pattern("bystander", target.mr.data() + IN, BYTES, n);
 	count++;
 	moved += BYTES;
+	if (mirror)
+		*mirror = count.load();
 }
 
 void Bystander::untouched() const

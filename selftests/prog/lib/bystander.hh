@@ -27,6 +27,8 @@ public:
 	void work(unsigned int messages);
 	/* work in a thread of its own until rest(), with pauses of that many us */
 	void start(unsigned int pause_us = 0);
+	/* before start(): messages are counted there, too, for another process */
+	void count_in(std::atomic<uint64_t> &there) { mirror = &there; }
 	/* stop; Failure if anything went wrong meanwhile */
 	void rest();
 	/* two results, when all is over: this one has worked and still does, as a new one can */
@@ -47,7 +49,7 @@ private:
 
 	const Devices &devices;
 	Pair pair;
-	std::atomic<uint64_t> count = 0, moved = 0;
+	std::atomic<uint64_t> count = 0, moved = 0, *mirror = nullptr;
 	std::atomic<bool> stop = false, bad = false;
 	std::string what;
 	std::thread thread;

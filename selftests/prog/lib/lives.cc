@@ -107,7 +107,7 @@ static std::optional<int> await(pid_t child, const Score &score, uint64_t second
 		} else if (now_ns() - since > slowed(seconds) * 1'000'000'000) {
 			return {};
 		}
-		sleep_us(1000);
+		sleep_us(10000);
 	}
 }
 

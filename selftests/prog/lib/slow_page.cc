@@ -50,9 +50,9 @@ SlowPage::~SlowPage()
 		munmap(page, BYTES);
 }
 
-void SlowPage::again() const
+void SlowPage::again()
 {
-	if (page)
+	if (page && met.exchange(false))
 		madvise(page, BYTES, MADV_DONTNEED);
 }
 
@@ -70,6 +70,7 @@ void SlowPage::serve(unsigned int us)
 		uffdio_zeropage zero = {};
 		zero.range = { reinterpret_cast<uint64_t>(page), BYTES };
 		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
+		met = true;
 	}
 }
 

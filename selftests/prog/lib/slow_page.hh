@@ -24,14 +24,14 @@ public:
 	bool there() const { return page; }
 	uint64_t address() const { return reinterpret_cast<uint64_t>(page); }
 	/* slow again for the next one */
-	void again() const;
+	void again();
 
 private:
 	void serve(unsigned int us);
 
 	int fd = -1;
 	uint8_t *page = nullptr;
-	std::atomic<bool> stop = false;
+	std::atomic<bool> stop = false, met = false;
 	std::thread thread;
 };
 
