@@ -6,7 +6,8 @@ RUN := $(if $(filter 0,$(shell id -u)),env,sudo env) $(PASS)
 
 help:
 	@echo 'make demo        two hosts talk RDMA through skerry, in a virtual machine'
-	@echo 'make test        unit tests, static checks, all selftests on both kernels'
+	@echo 'make test        unit tests, static checks, all selftests on both kernels and'
+	@echo '                 some in the lane kasan'
 	@echo '                 T="GLOB..."      only these: unit, check/NAME, FOLDER/NAME'
 	@echo '                 KERNEL=6.12|7.3  only this kernel (demo: 7.3 if not given)'
 	@echo '                 LANE=kasan       only the selftests, all of them, in User-mode'

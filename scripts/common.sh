@@ -25,8 +25,8 @@ ALL_LANES="kasan lockdep kcsan"
 KERNEL=${KERNEL:-}
 LANE=${LANE:-}
 # A whole `make test` has these besides, with the tests that selftests/lanes/LANE.tests
-# names. None yet: the kasan lane is to be, once its list was seen there.
-DEFAULT_LANES=""
+# names.
+DEFAULT_LANES="kasan"
 # Lanes are built from this package.
 export KERNEL_SOURCE=linux-source-7.3
 # Link type under test. LINK=rxe runs the lab on the kernel's own soft RoCE,

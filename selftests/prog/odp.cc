@@ -55,8 +55,11 @@ struct Bed {
 
 ibv_wc_status run(const Pair &pair, Work work)
 {
+	/* longer than a QP tries: it is the one that says that it has not worked */
+	constexpr int PATIENCE_MS = 60000;
+
 	work.post(pair.a.qp);
-	const auto wc = pair.a.send_cq.next();
+	const auto wc = pair.a.send_cq.next(PATIENCE_MS);
 	if (!wc)
 		fail("no completion");
 	return wc->status;
@@ -94,7 +97,10 @@ ibv_wc_status add_one(const Pair &pair, const Region &to, size_t offset)
 				 .atomic(to.addr(offset), to.rkey(), 1));
 }
 
-/* something that goes on beside the traffic; what it throws is thrown again */
+/*
+ * Something that goes on beside the traffic, half of the time: who brings pages in has
+ * to get between two times, however slow the machine is. What it throws is thrown again.
+ */
 class Beside
 {
 public:
@@ -128,8 +134,11 @@ Beside::Beside(std::function<void()> once)
 	: thread([this, once] {
 		  try {
 			  while (!over) {
+				  const uint64_t start = now_ns();
+
 				  once();
 				  count++;
+				  sleep_us((now_ns() - start) / 1000);
 			  }
 		  } catch (...) {
 			  error = std::current_exception();
@@ -171,7 +180,6 @@ void fork_and_watch(const Memory &memory)
 		fail_errno("waitpid");
 	if (status)
 		fail("the memory of a child changed");
-	/* who brings pages in has to get between two forks */
 	sleep_us(5000);
 }
 
