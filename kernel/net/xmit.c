@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "xmit.h"
 
-#include <linux/unaligned.h>
-
 #include "../trace.h"
 #include "../wire/icrc.h"
 #include "pages.h"
@@ -125,7 +123,7 @@ bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes)
 	u32 crc;
 
 	if (whole)
-		icrc = get_unaligned((const __le32 *)(whole + end));
+		memcpy(&icrc, whole + end, sizeof(icrc));
 	else if (skb_copy_bits(skb, cb->at + end, &icrc, sizeof(icrc)))
 		return false;
 	if (!whole)
