@@ -552,9 +552,10 @@ void skr_qp_run(struct skr_qp *qp)
 		return;
 	}
 
-	/* the bringer's barriers, see above */
+	/* the bringer's barriers, see above: what he brings comes before the bit ... */
 	smp_mb__before_atomic();
 	set_bit(SKR_QP_PENDING, &qp->run_flags);
+	/* ... and that before the lock is tried */
 	smp_mb__after_atomic();
 	local_bh_disable();
 	while (spin_trylock(&qp->lock)) {
