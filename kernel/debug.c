@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "transport/qp.h"
+#include "transport/sched.h"
 
 /* The longest word that can be written */
 #define SKR_DEBUG_WORD	32

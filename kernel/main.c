@@ -11,6 +11,7 @@
 #include "net/pages.h"
 #include "net/prio.h"
 #include "transport/qp.h"
+#include "transport/sched.h"
 
 static int __init skr_init(void)
 {

@@ -2,6 +2,7 @@
 #include "fault.h"
 
 #include "qp.h"
+#include "sched.h"
 
 static struct workqueue_struct *skr_fault_queue;
 

@@ -11,6 +11,8 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
+#include "sched.h"
+
 /*
  * QPs by number. One table for all devices: a packet finds its QP with one
  * look-up, and the QP knows its device. QP 1 is each device's own (dev->gsi);

@@ -9,6 +9,7 @@
 #include <linux/tick.h>
 
 #include "qp.h"
+#include "sched.h"
 
 static struct workqueue_struct *skr_poll_wq;
 

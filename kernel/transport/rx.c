@@ -13,6 +13,7 @@
 #include "../net/xmit.h"
 #include "../trace.h"
 #include "mgroup.h"
+#include "sched.h"
 
 static bool skr_rx_pkey_ok(u16 pkey)
 {

@@ -16,10 +16,11 @@
  *	trylock fails: done		barrier
  *					test PENDING: start over
  */
-#include "engine.h"
+#include "sched.h"
 
 #include <linux/sched/isolation.h>
 
+#include "engine.h"
 #include "send.h"
 #include "unreliable.h"
 

@@ -8,6 +8,8 @@
 
 #include <linux/slab.h>
 
+#include "sched.h"
+
 /*
  * Each CPU has a queue of its own inside the stack, and one may overtake another. UC
  * would lose messages by it, those who send datagrams expect them in order on a quiet

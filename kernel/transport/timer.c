@@ -5,6 +5,7 @@
  * lock, by the clock.
  */
 #include "engine.h"
+#include "sched.h"
 
 #include "../wire/aeth.h"
 

@@ -2,6 +2,7 @@
 #include <linux/slab.h>
 
 #include "../transport/qp.h"
+#include "../transport/sched.h"
 #include "verbs.h"
 
 /* All that hw_counters can show */

@@ -5,6 +5,7 @@
  * QP up (rdma/skerry-abi.h: need_kick).
  */
 #include "../transport/qp.h"
+#include "../transport/sched.h"
 
 #include "verbs.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include "../transport/qp.h"
+#include "../transport/sched.h"
 
 #include <linux/math64.h>
 #include <linux/slab.h>

@@ -4,6 +4,7 @@
  * from the table below.
  */
 #include "../transport/qp.h"
+#include "../transport/sched.h"
 
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>

@@ -13,6 +13,7 @@
 #include "../ring/cqe.h"
 #include "../ring/rq_shared.h"
 #include "../transport/qp.h"
+#include "../transport/sched.h"
 #include "verbs.h"
 
 /**
