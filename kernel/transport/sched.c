@@ -546,7 +546,6 @@ void skr_qp_run(struct skr_qp *qp)
 {
 	int steps = in_serving_softirq() ? SKR_RUN_STEPS_SOFTIRQ : SKR_RUN_STEPS;
 	struct skr_fire fire;
-	bool more;
 
 	if (irqs_disabled() || raw_cpu_read(skr_firing)) {
 		skr_qp_run_later(qp);
@@ -563,13 +562,15 @@ void skr_qp_run(struct skr_qp *qp)
 		clear_bit(SKR_QP_PENDING, &qp->run_flags);
 		/* skr_step() sees all work brought so far; later work sets it again */
 		smp_mb__after_atomic();
-		more = skr_step(qp);
+		/* what is left is work like any other: whoever gets the lock next does it */
+		if (skr_step(qp))
+			set_bit(SKR_QP_PENDING, &qp->run_flags);
 		fire = skr_fire_take(qp);
 		spin_unlock(&qp->lock);
 		skr_fire(fire);
 		/* pairs with the bringer's barrier, see above */
 		smp_mb();
-		if (!more && !test_bit(SKR_QP_PENDING, &qp->run_flags))
+		if (!test_bit(SKR_QP_PENDING, &qp->run_flags))
 			break;
 		if (!--steps) {
 			if (in_serving_softirq())
