@@ -58,7 +58,8 @@ static bool skr_comp_ack(struct skr_qp *qp, u32 end)
 	struct skr_swqe *wqe;
 
 	while (qp->state != IB_QPS_ERR && (wqe = skr_comp_oldest(qp))) {
-		if (skr_psn_diff(wqe->first_psn, end) >= 0)
+		/* within the oldest, which may be a READ that is answered so far */
+		if (skr_psn_diff(qp->req.una_psn, end) >= 0)
 			break;
 		if (skr_comp_has_response(wqe))
 			return false;
