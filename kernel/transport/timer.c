@@ -74,7 +74,11 @@ bool skr_timer_waiting(struct skr_qp *qp)
 	if (!qp->req.waiting)
 		return false;
 	if (ktime_before(ktime_get(), qp->req.wait_until)) {
-		hrtimer_start(&qp->wait_timer, qp->req.wait_until, HRTIMER_MODE_ABS_SOFT);
+		/* a pause of the responder's ends before that: then this is asked again */
+		if (!hrtimer_is_queued(&qp->wait_timer) ||
+		    ktime_before(qp->req.wait_until, hrtimer_get_expires(&qp->wait_timer)))
+			hrtimer_start(&qp->wait_timer, qp->req.wait_until,
+				      HRTIMER_MODE_ABS_SOFT);
 		return true;
 	}
 	qp->req.waiting = false;
