@@ -127,6 +127,9 @@ static void skr_modify_state(struct skr_qp *qp, enum ib_qp_state next)
 	case SKR_ACT_RESUME:
 		/* what was posted before is not executed after all */
 		skr_flush(qp, qp->sq.ring.depth);
+		/* its completions may have overrun the CQ: then it fails after all */
+		if (qp->state == IB_QPS_ERR)
+			return;
 		break;
 	}
 	if (cur != next)
