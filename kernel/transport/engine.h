@@ -116,12 +116,12 @@ void skr_responder_gap(struct skr_qp *qp);
 /**
  * skr_responder_read() - go on answering a READ
  * @qp: QP, locked
- * @budget: packets at most
+ * @budget: packets at most; those that are sent are taken off
  *
  * Context: BH, @qp->lock and dev->mr_srcu held.
  * Return: true if more could be sent at once.
  */
-bool skr_responder_read(struct skr_qp *qp, int budget);
+bool skr_responder_read(struct skr_qp *qp, int *budget);
 
 /**
  * enum skr_verdict - what a request deserves

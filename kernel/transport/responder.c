@@ -535,7 +535,7 @@ static int skr_resp_read_one(struct skr_qp *qp, struct skr_batch *out)
 }
 
 /* Collect responses. Return: 0, 1 if more could be sent at once, or an error. */
-static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int budget)
+static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int *budget)
 {
 	int err = 0;
 
@@ -543,8 +543,9 @@ static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int b
 	if (qp->xrcd && !qp->xrc_srq)
 		return -EACCES;
 	while (qp->resp.reading.active && !err) {
-		if (!budget--)
+		if (*budget <= 0)
 			return 1;
+		--*budget;
 		if (skr_tx_full(qp) || skr_flow_blocked(qp, skr_batch_waiting(out)))
 			return 0;
 		err = skr_resp_read_one(qp, out);
@@ -552,7 +553,7 @@ static int skr_resp_read_collect(struct skr_qp *qp, struct skr_batch *out, int b
 	return err;
 }
 
-bool skr_responder_read(struct skr_qp *qp, int budget)
+bool skr_responder_read(struct skr_qp *qp, int *budget)
 {
 	struct skr_batch out __uninitialized;
 	int ret;

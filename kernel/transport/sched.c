@@ -214,10 +214,14 @@ static enum skr_drop skr_rx_again(struct skr_qp *qp, struct sk_buff *skb, struct
 	return skr_rx_fits(qp, pkt);
 }
 
-/* The next skb from the door that may be taken, and the facts of its first packet */
+/*
+ * The next skb from the door that may be taken, and the facts of its first packet. Others may
+ * bring what is refused faster than that takes: after so many, the rest is another step's.
+ */
 static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *queue,
 				       struct skr_pkt *pkt)
 {
+	int budget = SKR_STEP_BUDGET;
 	struct sk_buff *skb;
 	enum skr_drop drop;
 
@@ -230,6 +234,10 @@ static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *q
 			return skb;
 		}
 		skr_rx_refused(qp, skb, pkt, drop);
+		if (!--budget) {
+			set_bit(SKR_QP_PENDING, &qp->run_flags);
+			break;
+		}
 	}
 	pkt->hdr_bytes = 0;
 	return NULL;
@@ -398,9 +406,9 @@ static bool skr_step_requests(struct skr_qp *qp)
 	bool more = true;
 
 	pkt.hdr_bytes = 0;
-	while (budget--) {
+	while (budget-- > 0) {
 		if (qp->resp.reading.active) {
-			more = skr_responder_read(qp, SKR_STEP_BUDGET);
+			more = skr_responder_read(qp, &budget);
 			if (qp->resp.reading.active)
 				return more;
 			more = true;
