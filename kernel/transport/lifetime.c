@@ -249,9 +249,7 @@ void skr_qp_shutdown(struct skr_qp *qp)
 	skr_poll_forget(qp);
 	skr_timer_stop(qp);
 	cancel_work_sync(&qp->event_work);
-	skb_queue_purge(&qp->rx_req);
-	skb_queue_purge(&qp->rx_rsp);
-	skb_queue_purge(&qp->rx_cnp);
+	skr_rx_forget(qp);
 	kfree_skb(qp->cur_req);
 	kfree_skb(qp->cur_rsp);
 	skr_reorder_purge(&qp->early_req);
@@ -263,9 +261,7 @@ static void skr_qp_free(struct rcu_head *rcu)
 	struct skr_qp *qp = container_of(rcu, struct skr_qp, rcu);
 
 	/* packets that were about to be queued when the QP was shut down */
-	__skb_queue_purge(&qp->rx_req);
-	__skb_queue_purge(&qp->rx_rsp);
-	__skb_queue_purge(&qp->rx_cnp);
+	skr_rx_forget(qp);
 	if (qp->pins_module)
 		module_put(THIS_MODULE);
 	kfree(qp);

@@ -305,6 +305,7 @@ struct skr_qp_attr {
  * @rx_req: requests received
  * @rx_rsp: responses received
  * @rx_cnp: CNPs received: they wait for nothing but the lock
+ * @rx_waiting: memory of what is in these three, as sockets count it; atomic
  * @cur_req: the one in work, whose packets before the one at hand are done; or NULL
  * @cur_rsp: the same of @rx_rsp
  * @early_req: requests that overtook others
@@ -361,6 +362,7 @@ struct skr_qp {
 	struct sk_buff_head	rx_req;
 	struct sk_buff_head	rx_rsp;
 	struct sk_buff_head	rx_cnp;
+	atomic_t		rx_waiting;
 	struct sk_buff		*cur_req;
 	struct sk_buff		*cur_rsp;
 	struct skr_reorder	early_req;
@@ -744,5 +746,23 @@ enum skr_drop skr_rx_fits(const struct skr_qp *qp, const struct skr_pkt *pkt);
  * Return: one of its three queues.
  */
 struct sk_buff_head *skr_rx_queue_for(struct skr_qp *qp, const struct skr_pkt *pkt);
+
+/**
+ * skr_rx_dequeue() - what waits longest
+ * @qp: QP
+ * @queue: one of its three queues
+ *
+ * Context: any.
+ * Return: the skb, the caller's now, or NULL.
+ */
+struct sk_buff *skr_rx_dequeue(struct skr_qp *qp, struct sk_buff_head *queue);
+
+/**
+ * skr_rx_forget() - drop all that waits
+ * @qp: QP
+ *
+ * Context: any.
+ */
+void skr_rx_forget(struct skr_qp *qp);
 
 #endif /* SKR_TRANSPORT_QP_H */

@@ -136,6 +136,26 @@ static bool skr_rx_aside(const struct skr_qp *qp, const struct sk_buff_head *que
 	       jiffies - READ_ONCE(qp->tx_bulk) <= 1;
 }
 
+struct sk_buff *skr_rx_dequeue(struct skr_qp *qp, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb = skb_dequeue(queue);
+
+	if (skb)
+		atomic_sub(skb->truesize, &qp->rx_waiting);
+	return skb;
+}
+
+void skr_rx_forget(struct skr_qp *qp)
+{
+	struct sk_buff_head *queues[] = { &qp->rx_req, &qp->rx_rsp, &qp->rx_cnp };
+	struct sk_buff *skb;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(queues); i++)
+		while ((skb = skr_rx_dequeue(qp, queues[i])))
+			kfree_skb(skb);
+}
+
 static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct sk_buff *piece,
 			 const struct skr_pkt *pkt)
 {
@@ -147,11 +167,13 @@ static void skr_rx_queue(struct skr_qp *qp, struct sk_buff_head *queue, struct s
 	if (cb->len > cb->seg)
 		limit /= SKR_RX_SUPER;
 	waiting = skb_queue_len_lockless(queue);
-	if (waiting >= limit) {
+	/* small packets in large buffers, and pieces that each hold on to the whole */
+	if (waiting >= limit || atomic_read(&qp->rx_waiting) >= SKR_RX_BACKLOG_BYTES) {
 		skr_rx_drop(piece, pkt, SKR_DROP_BUSY, skr_rx_left(piece));
 		kfree_skb(piece);
 		return;
 	}
+	atomic_add(piece->truesize, &qp->rx_waiting);
 	skb_queue_tail(queue, piece);
 	/* a CPU that does not come in time is not waited for */
 	if (waiting < limit / 4 && skr_rx_aside(qp, queue, bytes) && skr_qp_run_aside(qp))

@@ -225,7 +225,7 @@ static struct sk_buff *skr_rx_take_new(struct skr_qp *qp, struct sk_buff_head *q
 	struct sk_buff *skb;
 	enum skr_drop drop;
 
-	while ((skb = skb_dequeue(queue))) {
+	while ((skb = skr_rx_dequeue(qp, queue))) {
 		drop = skr_rx_again(qp, skb, pkt, queue);
 		if (!drop)
 			drop = skr_rx_admit(qp, skb, pkt);

@@ -109,9 +109,7 @@ int skr_take_recv(struct skr_qp *qp)
 
 static void skr_qp_forget_packets(struct skr_qp *qp)
 {
-	skb_queue_purge(&qp->rx_req);
-	skb_queue_purge(&qp->rx_rsp);
-	skb_queue_purge(&qp->rx_cnp);
+	skr_rx_forget(qp);
 	kfree_skb(qp->cur_req);
 	kfree_skb(qp->cur_rsp);
 	qp->cur_req = NULL;

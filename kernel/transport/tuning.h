@@ -34,6 +34,8 @@
 #define SKR_RX_BACKLOG		2048
 /* ... of super-packets so many times less */
 #define SKR_RX_SUPER		16
+/* ... and in all no more than so much memory */
+#define SKR_RX_BACKLOG_BYTES	SZ_8M
 /* Units of work in one step under the lock: packets in, packets out, flushes */
 #define SKR_STEP_BUDGET		64
 /* Steps in one run before a worker goes on ... */
