@@ -8,6 +8,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <rdma/ib_umem_odp.h>
 
 /* Entries that are cleared with the lock held */
@@ -195,8 +196,23 @@ static struct skr_odp_table *skr_odp_table_get(struct skr_odp *odp, u64 va)
 	return table;
 }
 
-/* Pages that were looked up may be accessed. Under umem_mutex. */
-static void skr_odp_fill(struct skr_odp_table *table, u64 va, u64 end, bool write)
+/*
+ * Can the kernel access it? Memory that is a process's secret (memfd_secret()) has been
+ * taken out of the kernel's own map before the process could see it, and is not put back
+ * before it is free. What pins pages refuses it, and HMM does not.
+ */
+static bool skr_odp_mapped(struct page *page)
+{
+	u8 byte;
+
+	return !copy_from_kernel_nofault(&byte, page_address(page), sizeof(byte));
+}
+
+/*
+ * Pages that were looked up may be accessed. Under umem_mutex. Return: 0, or -EFAULT if the
+ * kernel itself must not access one.
+ */
+static int skr_odp_fill(struct skr_odp_table *table, u64 va, u64 end, bool write)
 {
 	const unsigned long *pfns = skr_odp_pfns(table->umem);
 	unsigned int last = skr_odp_index(end - 1);
@@ -207,6 +223,8 @@ static void skr_odp_fill(struct skr_odp_table *table, u64 va, u64 end, bool writ
 	for (i = skr_odp_index(va); i <= last; i++) {
 		if (!(pfns[i] & HMM_PFN_VALID) || (write && !(pfns[i] & HMM_PFN_WRITE)))
 			continue;
+		if (!skr_odp_mapped(hmm_pfn_to_page(pfns[i])))
+			return -EFAULT;
 		entry = (unsigned long)hmm_pfn_to_page(pfns[i]);
 		if (write)
 			entry |= SKR_ODP_WRITE;
@@ -216,20 +234,21 @@ static void skr_odp_fill(struct skr_odp_table *table, u64 va, u64 end, bool writ
 			table->entries[i] = entry;
 		write_unlock_bh(&table->lock);
 	}
+	return 0;
 }
 
 static int skr_odp_table_bring(struct skr_odp_table *table, u64 va, u64 end, enum skr_bring how)
 {
 	u64 access = how == SKR_BRING_WRITE ? SKR_ODP_ACCESS_WRITE : SKR_ODP_ACCESS_READ;
-	int pages;
+	int pages, err;
 
 	pages = ib_umem_odp_map_dma_and_lock(table->umem, va, end - va, access,
 					     how != SKR_BRING_PRESENT);
 	if (pages < 0)
 		return pages;
-	skr_odp_fill(table, va, end, how == SKR_BRING_WRITE);
+	err = skr_odp_fill(table, va, end, how == SKR_BRING_WRITE);
 	mutex_unlock(&table->umem->umem_mutex);
-	return 0;
+	return err;
 }
 
 int skr_odp_bring(struct skr_odp *odp, u64 at, u64 length, enum skr_bring how)
