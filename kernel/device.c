@@ -29,7 +29,7 @@ static void skr_device_dealloc(struct ib_device *ibdev)
 	skr_poll_stop(dev);
 	/* from here on the namespace may go: a page may take its time */
 	netdev_put(dev->ndev, &dev->ndev_tracker);
-	skr_fault_drain();
+	skr_fault_drain(dev);
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->mrs);
 	WARN_ON(!xa_empty(&dev->counters));

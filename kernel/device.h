@@ -323,6 +323,7 @@ struct skr_others {
  * @groups: multicast groups that QPs are attached to
  * @objects: how many there are of each enum skr_object
  * @dm_pages: pages of device memory
+ * @faults: work items that bring pages in
  * @stats: counters of all but QPs that are bound to counters of their own
  * @counters: counters that QPs are bound to, by the number that ib_core knows
  * @stats_past: sum of those that are gone; under @counters' lock
@@ -352,6 +353,7 @@ struct skr_dev {
 	struct skr_groups	*groups;
 	atomic_t		objects[SKR_OBJ_COUNT];
 	atomic_t		dm_pages;
+	atomic_t		faults;
 	struct skr_stats __percpu *stats;
 	struct xarray		counters;
 	struct skr_stats	stats_past;

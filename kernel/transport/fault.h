@@ -13,14 +13,20 @@
  * A QP that goes away does not wait for the worker, which may wait for a process:
  * the worker holds the QP's struct and the memory, and finds a QP that is dead. A
  * device waits, when it goes away (skr_fault_drain()).
+ *
+ * A page may never come (a file system of a process that does not answer), and the
+ * worker cannot be killed. So that this hurts nobody else, each open device that has
+ * memory on demand has a lane: workers of its own, of a bounded number.
  */
 #ifndef SKR_TRANSPORT_FAULT_H
 #define SKR_TRANSPORT_FAULT_H
 
+#include <linux/kref.h>
 #include <linux/workqueue.h>
 
 #include "../mem/region.h"
 
+struct skr_dev;
 struct skr_qp;
 
 /* Bytes that are brought in at once, if so many will be needed */
@@ -42,8 +48,31 @@ enum skr_fault_kind {
 };
 
 /**
+ * struct skr_fault_lane - who brings pages in for one open device
+ * @ref: its context's, and one for each work item in it
+ * @wq: runs them
+ * @end: destroys it, which the last item cannot do itself
+ */
+struct skr_fault_lane {
+	struct kref			ref;
+	struct workqueue_struct		*wq;
+	struct work_struct		end;
+};
+
+/**
+ * struct skr_fault_ticket - what a work item has of device and lane while it is queued
+ * @dev: device, which waits for it
+ * @lane: lane, held, or NULL: that of all who have none
+ */
+struct skr_fault_ticket {
+	struct skr_dev		*dev;
+	struct skr_fault_lane	*lane;
+};
+
+/**
  * struct skr_fault - one kind's wait
  * @qp: QP; held while @busy
+ * @ticket: while @busy
  * @miss: what accesses of this kind have found
  * @busy: a worker brings @want in
  * @want: constant while @busy
@@ -53,6 +82,7 @@ enum skr_fault_kind {
  */
 struct skr_fault {
 	struct skr_qp		*qp;
+	struct skr_fault_ticket	ticket;
 	struct skr_miss		miss;
 	bool			busy;
 	struct skr_absent	want;
@@ -86,22 +116,54 @@ void skr_fault_wait(struct skr_qp *qp);
 void skr_fault_ahead(struct skr_qp *qp, u64 behind);
 
 /**
- * skr_fault_wq() - where pages are brought in
+ * skr_fault_lane_open() - see to it that an open device has a lane
+ * @slot: where it is kept
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int skr_fault_lane_open(struct skr_fault_lane **slot);
+
+/**
+ * skr_fault_lane_put() - let go of a lane
+ * @lane: lane, or NULL
  *
  * Context: any.
- * Return: the workqueue.
  */
-struct workqueue_struct *skr_fault_wq(void);
+void skr_fault_lane_put(struct skr_fault_lane *lane);
+
+/**
+ * skr_fault_queue() - have pages brought in
+ * @dev: device
+ * @slot: where the lane is, if there is one, or NULL; its owner is there
+ * @work: does it, and calls skr_fault_done() last
+ * @ticket: filled in
+ *
+ * Context: any.
+ */
+void skr_fault_queue(struct skr_dev *dev, struct skr_fault_lane **slot,
+		     struct work_struct *work, struct skr_fault_ticket *ticket);
+
+/**
+ * skr_fault_done() - a work item is through
+ * @ticket: a copy: the item may be gone
+ *
+ * The device may go as soon as this is called.
+ *
+ * Context: a work item that was given to skr_fault_queue().
+ */
+void skr_fault_done(struct skr_fault_ticket ticket);
 
 /**
  * skr_fault_drain() - wait until nobody brings pages in
+ * @dev: device that has no QPs and contexts any more
  *
- * Context: process; for devices that have no QPs and contexts any more.
+ * Context: process.
  */
-void skr_fault_drain(void);
+void skr_fault_drain(struct skr_dev *dev);
 
 /**
- * skr_fault_create() - make the workqueue
+ * skr_fault_create() - make the workqueue of those who have no lane
  *
  * Context: module init.
  * Return: 0 or a negative errno.

@@ -312,6 +312,8 @@ struct skr_qp_attr {
  * @early_rsp: responses that overtook others
  * @faults: waits for pages, by enum skr_fault_kind
  * @fault: the one of @faults for what is being worked on
+ * @lane: where its context keeps the lane for these, or NULL: it is the kernel's, or may
+ *	outlive the context (an XRC target); constant
  * @tx_units: what is inside the local stack, see SKR_TX_UNIT; atomic
  * @tx_total: what has gone there, ever, in the same units; wraps
  * @tx_bulk: jiffies when so much of it went in one step that what is received for
@@ -369,6 +371,7 @@ struct skr_qp {
 	struct skr_reorder	early_rsp;
 	struct skr_fault	faults[SKR_FAULT_KINDS];
 	struct skr_fault	*fault;
+	struct skr_fault_lane	**lane;
 	atomic_t		tx_units;
 	u32			tx_total;
 	unsigned long		tx_bulk;

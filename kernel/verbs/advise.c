@@ -23,12 +23,14 @@ struct skr_prefetch_range {
 /**
  * struct skr_prefetch - what one call asks for
  * @work: brings it in, if nobody waits
+ * @ticket: then
  * @how: for what
  * @n: entries of @range
  * @range: ranges
  */
 struct skr_prefetch {
 	struct work_struct		work;
+	struct skr_fault_ticket		ticket;
 	enum skr_bring			how;
 	u32				n;
 	struct skr_prefetch_range	range[] __counted_by(n);
@@ -82,9 +84,11 @@ static int skr_prefetch_run(struct skr_prefetch *prefetch)
 static void skr_prefetch_work(struct work_struct *work)
 {
 	struct skr_prefetch *prefetch = container_of(work, struct skr_prefetch, work);
+	struct skr_fault_ticket ticket = prefetch->ticket;
 
 	skr_prefetch_run(prefetch);
 	skr_prefetch_free(prefetch);
+	skr_fault_done(ticket);
 }
 
 static struct skr_prefetch *skr_prefetch_prepare(struct ib_pd *pd, enum skr_bring how,
@@ -122,6 +126,7 @@ int skr_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE] = SKR_BRING_WRITE,
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT] = SKR_BRING_PRESENT,
 	};
+	struct skr_fault_lane **lane = attrs ? &skr_ucontext(attrs->context)->lane : NULL;
 	struct skr_prefetch *prefetch;
 	int err;
 
@@ -131,7 +136,7 @@ int skr_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 
 	if (IS_ERR(prefetch))
 		return PTR_ERR(prefetch);
 	if (!(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
-		queue_work(skr_fault_wq(), &prefetch->work);
+		skr_fault_queue(skr_dev(pd->device), lane, &prefetch->work, &prefetch->ticket);
 		return 0;
 	}
 	err = skr_prefetch_run(prefetch);

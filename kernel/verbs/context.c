@@ -3,6 +3,8 @@
 
 #include <rdma/uverbs_ioctl.h>
 
+#include "../transport/fault.h"
+
 int skr_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
 	struct skerry_alloc_ucontext_resp resp = { .max_inline = SKR_MAX_INLINE };
@@ -12,6 +14,7 @@ int skr_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 
 void skr_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
+	skr_fault_lane_put(skr_ucontext(ibuc)->lane);
 }
 
 /* For a process that imports the context: the core says all there is to say. */

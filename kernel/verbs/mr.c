@@ -6,6 +6,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "../ring/shm.h"
+#include "../transport/fault.h"
 #include "verbs.h"
 
 /* Let the region be found. From here on skr_mr_withdraw() comes before freeing it. */
@@ -93,6 +94,16 @@ err_put_memory:
 	return ERR_PTR(err);
 }
 
+/* Memory on demand needs somebody to bring it in. */
+static int skr_mr_need_lane(int access, struct ib_udata *udata)
+{
+	struct ib_ucontext *ucontext = skr_udata_ucontext(udata);
+
+	if (!(access & IB_ACCESS_ON_DEMAND) || !ucontext)
+		return 0;
+	return skr_fault_lane_open(&skr_ucontext(ucontext)->lane);
+}
+
 struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      SKR_DMAH_PARAM struct ib_udata *udata)
 {
@@ -103,6 +114,9 @@ struct ib_mr *skr_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!skr_range_ok(start, length, iova, access))
 		return ERR_PTR(-EINVAL);
+	err = skr_mr_need_lane(access, udata);
+	if (err)
+		return ERR_PTR(err);
 	err = skr_memory_get(&mem, skr_dev(ibpd->device), start, length, access);
 	if (err)
 		return ERR_PTR(err);
@@ -196,6 +210,9 @@ struct ib_mr *skr_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 		start = mr->mem.start;
 	if (!skr_range_ok(start, to.length, to.start, to.access))
 		return ERR_PTR(-EINVAL);
+	err = skr_mr_need_lane(to.access, udata);
+	if (err)
+		return ERR_PTR(err);
 	if (flags & IB_MR_REREG_TRANS)
 		err = skr_memory_get(&to.mem, dev, start, length, to.access);
 	else

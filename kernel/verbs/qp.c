@@ -204,6 +204,8 @@ int skr_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	qp->takes = skr_transports[init->qp_type].takes;
 	if (init->qp_type == IB_QPT_XRC_TGT)
 		qp->xrcd = init->xrcd;
+	else if (ucontext)
+		qp->lane = &skr_ucontext(ucontext)->lane;
 	qp->flow.wish = wish;
 	qp->no_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	err = skr_qp_create_sq(qp, init, ucontext, &resp.sq);

@@ -23,9 +23,11 @@ extern const struct uapi_definition skr_driver_def[];
 /**
  * struct skr_ucontext - an open device
  * @ibuc: ib_core's part
+ * @lane: who brings its pages in, once there is memory on demand; or NULL
  */
 struct skr_ucontext {
-	struct ib_ucontext ibuc;
+	struct ib_ucontext	ibuc;
+	struct skr_fault_lane	*lane;
 };
 
 /**
@@ -70,6 +72,11 @@ struct skr_dm {
  *
  * Return: the memory that contains @ibdm.
  */
+static inline struct skr_ucontext *skr_ucontext(struct ib_ucontext *ibuc)
+{
+	return container_of(ibuc, struct skr_ucontext, ibuc);
+}
+
 static inline struct skr_dm *skr_dm(struct ib_dm *ibdm)
 {
 	return container_of(ibdm, struct skr_dm, ibdm);
