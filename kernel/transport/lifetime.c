@@ -35,9 +35,9 @@ void skr_qp_table_init(void)
 void skr_qp_table_exit(void)
 {
 	/*
-	 * QPs of processes that have packets in the local stack refuse an
-	 * unload (skr_qp_shutdown()); what is left are QPs of the kernel's own,
-	 * whose last packets are on their way.
+	 * QPs that were destroyed while they had packets in the local stack refuse an unload
+	 * (skr_qp_shutdown()); what is left are those that the unload itself destroyed, whose
+	 * last packets are on their way. One that is held back there holds it up.
 	 */
 	wait_var_event(&skr_qps_left, !atomic_read(&skr_qps_left));
 	rcu_barrier();
