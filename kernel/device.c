@@ -86,12 +86,31 @@ static void skr_device_init_cc(struct skr_dev *dev)
 	skr_cc_params_preset(&dev->cc.params, SKR_CC_SCALED, dev->cc.mbps);
 }
 
-/* A step of registration: nobody uses the device or can take it away yet. */
+/*
+ * The device has been nowhere for a moment, between two namespaces. What befell its netdev
+ * meanwhile was told to nobody, and a move is told once.
+ */
+static void skr_device_back(struct skr_dev *dev)
+{
+	rtnl_lock();
+	if (dev->ndev->reg_state != NETREG_REGISTERED || !net_eq(dev_net(dev->ndev), dev->net))
+		ib_unregister_device_queued(&dev->ibdev);
+	else
+		skr_device_update_port(dev);
+	rtnl_unlock();
+}
+
+/*
+ * A step of registration: nobody uses the device or can take it away yet. And the last one
+ * of a move to another namespace.
+ */
 static int skr_device_enable(struct ib_device *ibdev)
 {
 	struct skr_dev *dev = skr_dev(ibdev);
 
 	skr_others_flush(dev);
+	if (dev->enabled)
+		skr_device_back(dev);
 	WRITE_ONCE(dev->enabled, true);
 	return 0;
 }
