@@ -182,19 +182,28 @@ static int skr_counters_create(struct rdma_counter *counter)
 
 /*
  * Where the QP counts from now on. Who counted elsewhere did so under the lock.
- * Return: false if the QP is being destroyed.
+ * @counter: that of @stats, or NULL: the device's
+ * Return: 0, -ENODEV if the QP is being destroyed, or -EINVAL if it is bound already: ib_core
+ *	looks, but two who bind it at the same time both find that it is not.
  */
-static bool skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats)
+static int skr_qp_count_in(struct ib_qp *ibqp, struct skr_stats __percpu *stats,
+			   struct rdma_counter *counter)
 {
 	struct skr_qp *qp = skr_qp_hold(ibqp);
+	int err = 0;
 
 	if (!qp)
-		return false;
+		return -ENODEV;
 	spin_lock_bh(&qp->lock);
-	qp->stats = stats;
+	if (counter && ibqp->counter) {
+		err = -EINVAL;
+	} else {
+		qp->stats = stats;
+		ibqp->counter = counter;
+	}
 	skr_qp_unlock(qp);
 	skr_qp_put(qp);
-	return true;
+	return err;
 }
 
 /* The first QP comes to a counter that has no number yet. */
@@ -205,22 +214,19 @@ int skr_counter_bind_qp(SKR_AND_PORT(struct rdma_counter *counter, struct ib_qp 
 
 	if (err)
 		return err;
-	if (!skr_qp_count_in(ibqp, skr_counters_find(counter)->stats)) {
-		/* ib_core does not take back what failed */
-		if (first)
-			skr_counter_dealloc(counter);
-		if (first)
-			counter->id = 0;
-		return -ENODEV;
+	err = skr_qp_count_in(ibqp, skr_counters_find(counter)->stats, counter);
+	/* ib_core does not take back what failed */
+	if (err && first) {
+		skr_counter_dealloc(counter);
+		counter->id = 0;
 	}
-	ibqp->counter = counter;
-	return 0;
+	return err;
 }
 
 int skr_counter_unbind_qp(SKR_AND_PORT(struct ib_qp *ibqp))
 {
-	skr_qp_count_in(ibqp, skr_dev(ibqp->device)->stats);
-	ibqp->counter = NULL;
+	if (skr_qp_count_in(ibqp, skr_dev(ibqp->device)->stats, NULL))
+		ibqp->counter = NULL;
 	return 0;
 }
 
