@@ -128,17 +128,32 @@ static void skr_rq_swap(struct skr_rq *a, struct skr_rq *b)
 	swap(a->posted, b->posted);
 }
 
+static bool skr_srq_swap_locked(struct skr_srq *srq, struct skr_rq *rq)
+{
+	bool ok;
+
+	lockdep_assert_held(&srq->lock);
+	ok = !srq->broken && skr_srq_copy_entries(&srq->rq, rq);
+	if (ok)
+		skr_rq_swap(&srq->rq, rq);
+	return ok;
+}
+
 int skr_srq_swap(struct skr_srq *srq, struct skr_rq *rq)
 {
 	bool ok;
 
-	/* kernel consumers that post; user space has to keep still by itself */
-	spin_lock_irq(&srq->rq.post_lock);
-	spin_lock(&srq->lock);
-	ok = !srq->broken && skr_srq_copy_entries(&srq->rq, rq);
-	if (ok)
-		skr_rq_swap(&srq->rq, rq);
-	spin_unlock(&srq->lock);
-	spin_unlock_irq(&srq->rq.post_lock);
+	/* user space has to keep still by itself; the kernel's own post from anywhere */
+	if (srq->ibsrq.uobject) {
+		spin_lock_bh(&srq->lock);
+		ok = skr_srq_swap_locked(srq, rq);
+		spin_unlock_bh(&srq->lock);
+	} else {
+		spin_lock_irq(&srq->rq.post_lock);
+		spin_lock(&srq->lock);
+		ok = skr_srq_swap_locked(srq, rq);
+		spin_unlock(&srq->lock);
+		spin_unlock_irq(&srq->rq.post_lock);
+	}
 	return ok ? 0 : -EINVAL;
 }
