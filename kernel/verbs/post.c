@@ -137,6 +137,8 @@ int skr_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	}
 	if (wr)
 		err = skr_rq_post(&qp->rq, wr, bad_wr);
+	/* who fails the QP sees the request, or we see that it has failed */
+	smp_mb();
 	/* only the error state waits for receive requests, to flush them */
 	if (!wr || READ_ONCE(qp->state) == IB_QPS_ERR)
 		skr_qp_run(qp);
