@@ -12,8 +12,9 @@ int skr_key_add(struct skr_dev *dev, struct skr_key *key)
 	/* Index 0 is left out: key 0 means "none" to many consumers. */
 	err = xa_alloc_cyclic(&dev->mrs, &index, NULL, XA_LIMIT(1, SKR_MAX_KEYS), &dev->mr_next,
 			      GFP_KERNEL);
+	/* all numbers are taken: as any other limit */
 	if (err < 0)
-		return err;
+		return -ENOMEM;
 
 	key->key = index << SKR_KEY_SHIFT | get_random_u8();
 	return xa_err(xa_store(&dev->mrs, index, key, GFP_KERNEL));

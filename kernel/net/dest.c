@@ -25,8 +25,11 @@ struct skr_dest *skr_dest_create(struct skr_dev *dev, struct ib_pd *pd,
 	err = __xa_alloc_cyclic(&dev->ahs, &dest->num, dest, XA_LIMIT(1, SKR_MAX_AH),
 				&dev->ah_next, gfp);
 	xa_unlock_irqrestore(&dev->ahs, flags);
-	if (err < 0)
+	if (err < 0) {
+		/* all numbers are taken: as any other limit */
+		err = -ENOMEM;
 		goto err_free;
+	}
 	return dest;
 
 err_free:

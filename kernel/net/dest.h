@@ -37,8 +37,8 @@ struct skr_dest {
  * @gfp: how to allocate
  *
  * Context: as @gfp says; interrupts may be off with GFP_ATOMIC.
- * Return: the destination, or an ERR_PTR: -EINVAL as skr_av_init(), -EBUSY if
- *	all numbers are taken, -ENOMEM.
+ * Return: the destination, or an ERR_PTR: -EINVAL as skr_av_init(), -ENOMEM, also if all
+ *	numbers are taken.
  */
 struct skr_dest *skr_dest_create(struct skr_dev *dev, struct ib_pd *pd,
 				 const struct rdma_ah_attr *attr, gfp_t gfp);
