@@ -62,11 +62,11 @@ int skerry_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct skerry_cq *cq = to_scq(ibcq);
 
-	/* under the lock, or the ring might be replaced at this moment */
-	skerry_lock(&cq->lock);
+	/* or the ring might be replaced at this moment */
+	skerry_lock(&cq->arm_lock);
 	skerry_ring_arm(&cq->ring,
 			solicited_only ? SKERRY_ARM_SOLICITED : SKERRY_ARM_NEXT);
-	skerry_unlock(&cq->lock);
+	skerry_unlock(&cq->arm_lock);
 	return 0;
 }
 

@@ -35,8 +35,9 @@ static struct skerry_cq *create_cq(struct ibv_context *ibctx, struct ibv_pd *pd,
 	if (ret)
 		goto err_destroy;
 
-	skerry_lock_init(&cq->lock,
-			 !single_threaded && !skerry_single_threaded(home));
+	single_threaded |= skerry_single_threaded(home);
+	skerry_lock_init(&cq->lock, !single_threaded);
+	skerry_lock_init(&cq->arm_lock, !single_threaded);
 	return cq;
 
 err_destroy:
@@ -127,7 +128,7 @@ static int resize_step(struct skerry_cq *cq, int cqe, uint32_t step,
 /*
  * The new ring is mapped before it is used, so that whatever fails leaves the
  * queue as it was. Once the kernel writes to the new ring, what was not polled
- * in the old one is moved over; the lock keeps everybody else out meanwhile.
+ * in the old one is moved over; the locks keep everybody else out meanwhile.
  */
 static int replace_ring(struct skerry_cq *cq, int cqe)
 {
@@ -164,7 +165,9 @@ int skerry_resize_cq(struct ibv_cq *ibcq, int cqe)
 	int ret;
 
 	skerry_lock(&cq->lock);
+	skerry_lock(&cq->arm_lock);
 	ret = replace_ring(cq, cqe);
+	skerry_unlock(&cq->arm_lock);
 	skerry_unlock(&cq->lock);
 	return ret;
 }
@@ -186,6 +189,7 @@ int skerry_destroy_cq(struct ibv_cq *ibcq)
 		return ret;
 
 	skerry_unmap_ring(&cq->ring);
+	skerry_lock_destroy(&cq->arm_lock);
 	skerry_lock_destroy(&cq->lock);
 	skerry_object_free(cq, SKERRY_RESOURCE_CQ, cq->home);
 	return 0;

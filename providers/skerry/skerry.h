@@ -135,6 +135,8 @@ struct skerry_home {
  * @vcq: the base
  * @home: where it lives
  * @lock: protects @ring and @cqe; held from start_poll to end_poll
+ * @arm_lock: inside @lock; keeps @ring from being replaced while it is armed, which
+ *	may be between start_poll and end_poll
  * @ring: entries are struct skerry_cqe
  * @cqe: the completion that the read_ functions look at
  */
@@ -142,6 +144,7 @@ struct skerry_cq {
 	struct verbs_cq		vcq;
 	struct skerry_home	home;
 	struct skerry_lock	lock;
+	struct skerry_lock	arm_lock;
 	struct skerry_ring	ring;
 	const struct skerry_cqe	*cqe;
 };

@@ -186,6 +186,22 @@ void both_ways(Bench &bench)
 	must_be_empty(line.ex_a);
 }
 
+/* who polls may ask for the next event before the batch ends */
+void armed(Bench &bench)
+{
+	Line line(bench);
+
+	for (uint64_t id = 0; id < 3; id++) {
+		line.write(id);
+		start_soon(line.ex_a);
+		expect(line.ex_a, id);
+		if (int err = ibv_req_notify_cq(line.cq_a.get(), 0))
+			fail_errno("ibv_req_notify_cq", err);
+		ibv_end_poll(line.ex_a);
+	}
+	must_be_empty(line.ex_a);
+}
+
 uint64_t clock_ns(clockid_t clock)
 {
 	timespec ts;
@@ -428,6 +444,7 @@ int main(int argc, char **argv)
 			   { "an unknown attribute leaves nothing to end", unknown_attribute },
 			   { "batches of all sizes in a queue that is always full", batches },
 			   { "polled in both ways by turns", both_ways },
+			   { "armed before the batch ends", armed },
 			   { "every field", fields },
 			   { "times in order, and fixed", times_stay },
 			   { "errors", errors },
