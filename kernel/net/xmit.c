@@ -110,31 +110,42 @@ static u32 skr_rx_crc(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 	return crc;
 }
 
-bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes)
+/* The CRC of its headers, at @bth: lengths are as if it had come alone. */
+static u32 skr_rx_crc_hdr(struct sk_buff *skb, const void *bth, u32 hdr_bytes)
 {
 	const struct skr_rx_cb *cb = skr_rx_cb(skb);
-	u32 bytes = skr_rx_bytes(skb);
-	u32 end = bytes - SKR_ICRC_BYTES;
-	const u8 *whole = skr_skb_at(skb, cb->at, bytes);
-	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
 	struct skr_l3_copy l3 __uninitialized;
-	const void *bth = whole;
+
+	skr_l3_copy(&l3, skb, cb->net, skr_rx_bytes(skb), cb->at / cb->seg);
+	return skr_icrc_hdr(cb->net, &l3, &l3.udp, bth, hdr_bytes);
+}
+
+/* A packet in one piece: @bth leads to all of it. */
+static bool skr_rx_icrc_ok_whole(struct sk_buff *skb, const u8 *bth, u32 hdr_bytes)
+{
+	u32 end = skr_rx_bytes(skb) - SKR_ICRC_BYTES;
 	__le32 icrc;
 	u32 crc;
 
-	if (whole)
-		memcpy(&icrc, whole + end, sizeof(icrc));
-	else if (skb_copy_bits(skb, cb->at + end, &icrc, sizeof(icrc)))
+	memcpy(&icrc, bth + end, sizeof(icrc));
+	crc = skr_rx_crc_hdr(skb, bth, hdr_bytes);
+	return skr_icrc_end(skr_icrc_add(crc, bth + hdr_bytes, end - hdr_bytes)) == icrc;
+}
+
+bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes)
+{
+	u32 at = skr_rx_cb(skb)->at, bytes = skr_rx_bytes(skb);
+	const void *bth = skr_skb_at(skb, at, bytes);
+	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
+	u32 end = at + bytes - SKR_ICRC_BYTES;
+	__le32 icrc;
+	u32 crc;
+
+	if (bth)
+		return skr_rx_icrc_ok_whole(skb, bth, hdr_bytes);
+	bth = skb_header_pointer(skb, at, hdr_bytes, buf);
+	if (!bth || skb_copy_bits(skb, end, &icrc, sizeof(icrc)))
 		return false;
-	if (!whole)
-		bth = skb_header_pointer(skb, cb->at, hdr_bytes, buf);
-	if (!bth)
-		return false;
-	skr_l3_copy(&l3, skb, cb->net, bytes, cb->at / cb->seg);
-	crc = skr_icrc_hdr(cb->net, &l3, &l3.udp, bth, hdr_bytes);
-	if (whole)
-		crc = skr_icrc_add(crc, whole + hdr_bytes, end - hdr_bytes);
-	else
-		crc = skr_rx_crc(skb, crc, cb->at + hdr_bytes, cb->at + end);
-	return skr_icrc_end(crc) == icrc;
+	crc = skr_rx_crc_hdr(skb, bth, hdr_bytes);
+	return skr_icrc_end(skr_rx_crc(skb, crc, at + hdr_bytes, end)) == icrc;
 }
