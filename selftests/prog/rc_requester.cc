@@ -9,6 +9,7 @@
 
 #include "lib/ghost.hh"
 #include "lib/pattern.hh"
+#include "lib/region.hh"
 
 using namespace st;
 
@@ -422,6 +423,103 @@ void bad_response(Bench &b, uint8_t opcode, const Bytes &body)
 	}
 }
 
+/* a READ that is asked for in two pieces, and a WRITE behind it */
+constexpr uint32_t PIECE = 64, LONG = 100, R = P + PIECE;
+
+void read_in_pieces(Answerer &a)
+{
+	/* a requester may feel its way: that much, acknowledged, lets it send all of them */
+	a.write(0, PIECE * MTU);
+	for (uint32_t i = 0; i < PIECE; i++)
+		a.next();
+	a.ack(R - 1, 1);
+	a.end.send_cq.expect(0, IBV_WC_SUCCESS);
+	a.read(1, LONG * MTU);
+	a.write(2, 64);
+	check_reth(a.expect(RC_READ_REQUEST, R), FAR, PIECE * MTU);
+	check_reth(a.expect(RC_READ_REQUEST, R + PIECE), FAR + PIECE * MTU, (LONG - PIECE) * MTU);
+	a.expect(RC_WRITE_ONLY, R + LONG);
+}
+
+/* so many packets are answered, and the next one is refused */
+void read_refused(Bench &b, uint32_t answered, uint8_t code, ibv_wc_status status)
+{
+	Answerer a(b);
+
+	read_in_pieces(a);
+	if (answered)
+		a.respond(R, PIECE * MTU, 0, answered - 1, 1);
+	a.none_done();
+	a.ack(R + answered, 1, code);
+	a.end.send_cq.expect(1, status);
+	a.end.send_cq.expect(2, IBV_WC_WR_FLUSH_ERR);
+	a.is_state(IBV_QPS_ERR);
+	a.silence();
+}
+
+/* what was refused is not what is missing: that is asked for again first */
+void read_refused_later(Bench &b)
+{
+	constexpr uint32_t ANSWERED = 3, REFUSED = 5;
+	Answerer a(b);
+
+	read_in_pieces(a);
+	a.respond(R, PIECE * MTU, 0, ANSWERED - 1, 1);
+	a.ack(R + REFUSED, 1, 0x62);
+	check_reth(a.expect(RC_READ_REQUEST, R + ANSWERED), FAR + ANSWERED * MTU,
+		   (PIECE - ANSWERED) * MTU);
+	a.none_done(20);
+	a.is_state(IBV_QPS_RTS);
+	a.respond(R, PIECE * MTU, ANSWERED, REFUSED - 1, 1);
+	a.ack(R + REFUSED, 1, 0x62);
+	a.end.send_cq.expect(1, IBV_WC_REM_ACCESS_ERR);
+	a.end.send_cq.expect(2, IBV_WC_WR_FLUSH_ERR);
+}
+
+/* the second request got lost, which what came behind it shows; and once more */
+void read_request_lost(Bench &b)
+{
+	const auto before = counter(b.config.dev_a, "packet_seq_err");
+	Answerer a(b);
+
+	read_in_pieces(a);
+	a.respond(R, PIECE * MTU, 0, PIECE - 1, 1);
+	for (int i = 0; i < 2; i++) {
+		a.ack(R + PIECE, 1, 0x60);
+		check_reth(a.expect(RC_READ_REQUEST, R + PIECE), FAR + PIECE * MTU,
+			   (LONG - PIECE) * MTU);
+		a.expect(RC_WRITE_ONLY, R + LONG);
+	}
+	a.respond(R, LONG * MTU, PIECE, LONG - 1, 2);
+	a.read_good(1, LONG * MTU);
+	a.ack(R + LONG, 3);
+	a.end.send_cq.expect(2, IBV_WC_SUCCESS);
+	/* what is read may be 10 ms old */
+	a.silence(50);
+	if (auto n = counter(b.config.dev_a, "packet_seq_err") - before; n != 2)
+		fail("two NAKs were counted as %zu", size_t(n));
+}
+
+/* a real peer whose region ends in the second piece */
+void read_beyond_region(Bench &b)
+{
+	/* a second: it must not come to that */
+	b.config.link_a.timeout = 18;
+	auto pair = b.pair();
+	Region region(pair.b.pd, pair.b.mr.data(), (PIECE + LONG) / 2 * MTU);
+
+	Work(1, IBV_WR_RDMA_READ, { pair.a.mr.sge(0, LONG * MTU) })
+		.remote(region.addr(), region.rkey())
+		.post(pair.a.qp);
+	pair.a.send_cq.expect(1, IBV_WC_REM_ACCESS_ERR);
+}
+
+Case refused_read(const char *name, uint32_t answered, uint8_t code, ibv_wc_status status)
+{
+	return { std::string("READ refused: ") + name,
+		 [=](Bench &b) { read_refused(b, answered, code, status); } };
+}
+
 void read_limit(Bench &b)
 {
 	auto link = link_of();
@@ -593,6 +691,14 @@ int main(int argc, char **argv)
 		    [](Bench &b) { bad_response(b, RC_READ_ONLY, response(MTU)); } },
 		  { "READ answered with an ATOMIC ACK",
 		    [](Bench &b) { bad_response(b, RC_ATOMIC_ACK, response(8)); } },
+		  refused_read("at once", 0, 0x62, IBV_WC_REM_ACCESS_ERR),
+		  refused_read("after some responses", 3, 0x62, IBV_WC_REM_ACCESS_ERR),
+		  refused_read("invalid second request", PIECE, 0x61, IBV_WC_REM_INV_REQ_ERR),
+		  refused_read("access of the second request", PIECE, 0x62, IBV_WC_REM_ACCESS_ERR),
+		  refused_read("operation of the second request", PIECE, 0x63, IBV_WC_REM_OP_ERR),
+		  { "READ refused behind responses that are missing", read_refused_later },
+		  { "READ whose second request is lost", read_request_lost },
+		  { "READ beyond the end of a region", read_beyond_region },
 		  { "no more READs under way than agreed", read_limit },
 		  { "a fence waits for the READs before it", fence },
 		  { "atomic: only its own answer completes it", atomic_answer } });
