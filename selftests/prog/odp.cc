@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -931,6 +932,185 @@ void through_a_window(Bench &bench)
 	expect_bytes("behind the window", bed.data(10 * PAGE), BYTES - 10 * PAGE, 0);
 }
 
+/*
+ * Memory that is the process's alone: the kernel has no map of it. Little enough for any
+ * RLIMIT_MEMLOCK, which counts it.
+ */
+class Secret
+{
+public:
+	static constexpr size_t BYTES = 4 * PAGE;
+	/* what is in it: zeros, and nothing before somebody asks, or something from now on */
+	explicit Secret(uint8_t content = 0, void *at = nullptr);
+	Secret(const Secret &) = delete;
+	~Secret() { munmap(base, BYTES); }
+
+	uint64_t addr() const { return reinterpret_cast<uint64_t>(base); }
+	/* a region over it, or over all memory: its addresses are the process's */
+	Region region(const Pd &pd, bool all) const
+	{
+		return all ? Region(all_of_it(pd), 0) : Region(pd, base, BYTES, ODP);
+	}
+	void untouched() const { expect_bytes("the secret", base, BYTES, content); }
+
+private:
+	void *base;
+	uint8_t content;
+};
+
+Secret::Secret(uint8_t content, void *at) : content(content)
+{
+	const int fd = syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0 && errno == ENOSYS)
+		throw Tap::Skip{ "this kernel has no memfd_secret()" };
+	if (fd < 0 || ftruncate(fd, BYTES))
+		fail_errno("memfd_secret");
+	base = mmap(at, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+	close(fd);
+	if (base == MAP_FAILED)
+		fail_errno("mmap of secret memory");
+	if (content)
+		memset(base, content, BYTES);
+}
+
+Work aimed(ibv_wr_opcode opcode, ibv_sge local, uint64_t addr, uint32_t rkey)
+{
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return Work(1, opcode, { { local.addr, 8, local.lkey } }).atomic(addr, rkey, 1);
+	return Work(1, opcode, { local }).remote(addr, rkey);
+}
+
+/* others' memory, and other memory of one's own, is what it was */
+void as_usual(Bench &bench)
+{
+	Bed bed(bench);
+
+	good(write(bed.pair, bed.region, 0, BYTES, 1), "WRITE elsewhere, later");
+	expect_pattern("after WRITE", bed.data(), BYTES, 1);
+	good(read(bed.pair, bed.region, 0, BYTES), "READ elsewhere, later");
+	expect_pattern("after READ", bed.pair.a.mr.data(), BYTES, 1);
+}
+
+void secret_remote(Bench &bench, bool all)
+{
+	for (const uint8_t content : { 0, 0x5e })
+		for (const auto opcode : { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
+					   IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD }) {
+			auto pair = bench.pair();
+			Secret secret(content);
+			const auto region = secret.region(pair.b.pd, all);
+
+			pair.b.qp.recv(1, {});
+			refused(run(pair, aimed(opcode, pair.a.mr.sge(0, 3000), secret.addr() + 16,
+						region.rkey())),
+				IBV_WC_REM_ACCESS_ERR, ibv_wr_opcode_str(opcode));
+			if (pair.b.qp.state() != IBV_QPS_ERR)
+				fail("the responder's QP is in state %d", pair.b.qp.state());
+			secret.untouched();
+		}
+	as_usual(bench);
+}
+
+void secret_local(Bench &bench, bool all)
+{
+	for (const uint8_t content : { 0, 0x5e })
+		for (const auto opcode : { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+					   IBV_WR_ATOMIC_FETCH_AND_ADD }) {
+			auto pair = bench.pair();
+			Secret secret(content);
+			const auto region = secret.region(pair.a.pd, all);
+
+			pair.b.qp.recv(1, { pair.b.mr.sge(0, 3000) });
+			refused(run(pair, aimed(opcode, { secret.addr() + 16, 3000, region.lkey() },
+						pair.b.mr.addr(), pair.b.mr.rkey())),
+				IBV_WC_LOC_PROT_ERR, ibv_wr_opcode_str(opcode));
+			secret.untouched();
+		}
+	as_usual(bench);
+}
+
+void secret_received(Bench &bench, bool all)
+{
+	for (const uint8_t content : { 0, 0x5e }) {
+		auto pair = bench.pair();
+		Secret secret(content);
+		const auto region = secret.region(pair.b.pd, all);
+
+		pair.b.qp.recv(3, { { secret.addr() + 16, 3000, region.lkey() } });
+		refused(run(pair, Work(1, IBV_WR_SEND, { pair.a.mr.sge(0, 3000) })),
+			IBV_WC_REM_OP_ERR, "SEND");
+		pair.b.recv_cq.expect(3, IBV_WC_LOC_PROT_ERR);
+		secret.untouched();
+	}
+	as_usual(bench);
+}
+
+void secret_datagram(Bench &bench, bool all)
+{
+	UdEnd a(bench.devices.a, bench.config.gid), b(bench.devices.b, bench.config.gid);
+	Ah ah(a.pd, a.gid_index, b.gid());
+	Secret secret(0x5e);
+	const auto region = secret.region(a.pd, all);
+
+	Work(1, IBV_WR_SEND, { { secret.addr(), 100, region.lkey() } })
+		.datagram(ah.get(), b.qp.num(), UdEnd::QKEY)
+		.post(a.qp);
+	a.send_cq.expect(1, IBV_WC_LOC_PROT_ERR);
+	secret.untouched();
+	as_usual(bench);
+}
+
+/* in the middle of other memory, which is as good as ever */
+void secret_between(Bench &bench)
+{
+	constexpr size_t AT = 8 * PAGE, ALL = 2 * AT + Secret::BYTES;
+	Memory memory(ALL);
+	Secret secret(0x5e, memory.data(AT));
+
+	pattern_fill(memory.data(), AT, 1, 0);
+	for (const auto opcode : { IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE }) {
+		auto pair = patient(bench), again = patient(bench);
+		Region region(pair.b.pd, memory.data(), ALL, ODP);
+		Region same(again.b.pd, memory.data(), ALL, ODP);
+
+		refused(run(pair,
+			    aimed(opcode, pair.a.mr.sge(0, ALL), region.addr(), region.rkey())),
+			IBV_WC_REM_ACCESS_ERR, ibv_wr_opcode_str(opcode));
+		secret.untouched();
+		for (const size_t at : { size_t{ 0 }, AT + Secret::BYTES }) {
+			good(write(again, same, at, AT, 2 + at), "WRITE beside it");
+			expect_pattern("beside it", memory.data(at), AT, 2 + at);
+			good(read(again, same, at, AT), "READ beside it");
+			expect_pattern("after READ", again.a.mr.data(), AT, 2 + at);
+		}
+		secret.untouched();
+	}
+}
+
+void secret_asked_for(Bench &bench)
+{
+	auto pair = bench.pair();
+	Secret secret(0x5e);
+	const auto region = secret.region(pair.b.pd, false);
+	const ibv_sge sge = { secret.addr(), Secret::BYTES, region.lkey() };
+
+	for (const auto advice :
+	     { IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+	       IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT })
+		for (const uint32_t flags : { uint32_t{ 0 }, uint32_t{ IBV_ADVISE_MR_FLAG_FLUSH } })
+			advise(pair, advice, flags, sge);
+	errno = 0;
+	if (ibv_reg_mr(pair.b.pd.get(), reinterpret_cast<void *>(secret.addr()), Secret::BYTES,
+		       ALL_ACCESS))
+		fail("it was registered, pinned");
+	refused(run(pair,
+		    aimed(IBV_WR_RDMA_READ, pair.a.mr.sge(0, 3000), secret.addr(), region.rkey())),
+		IBV_WC_REM_ACCESS_ERR, "READ");
+	secret.untouched();
+	as_usual(bench);
+}
+
 void capabilities(Bench &bench)
 {
 	const uint32_t both =
@@ -993,5 +1173,18 @@ int main(int argc, char **argv)
 		  { "8 GB, nothing pinned", not_pinned },
 		  { "tables count in the process's cgroup", tables_counted },
 		  { "registered anew", registered_anew },
-		  { "through a window", through_a_window } });
+		  { "through a window", through_a_window },
+		  { "secret memory of a peer", [](Bench &b) { secret_remote(b, false); } },
+		  { "secret memory of a peer, implicit", [](Bench &b) { secret_remote(b, true); } },
+		  { "secret memory of one's own", [](Bench &b) { secret_local(b, false); } },
+		  { "secret memory of one's own, implicit",
+		    [](Bench &b) { secret_local(b, true); } },
+		  { "secret memory to receive in", [](Bench &b) { secret_received(b, false); } },
+		  { "secret memory to receive in, implicit",
+		    [](Bench &b) { secret_received(b, true); } },
+		  { "secret memory in a datagram", [](Bench &b) { secret_datagram(b, false); } },
+		  { "secret memory in a datagram, implicit",
+		    [](Bench &b) { secret_datagram(b, true); } },
+		  { "secret memory between other memory", secret_between },
+		  { "secret memory that is asked for", secret_asked_for } });
 }
