@@ -49,10 +49,12 @@ panics()
 		[ "$(cat /proc/sys/kernel/panic_on_oops)" = 1 ]
 }
 
-# memory_watched - by KASAN or KCSAN, else by KFENCE, which takes samples
+# memory_watched - by KASAN or KCSAN, or what becomes of objects, else by KFENCE, which
+# takes samples; but in the lane that is for speed
 memory_watched()
 {
-	grep -qE '^CONFIG_K[AC]SAN=y' "/boot/config-$(uname -r)" ||
+	[[ $(uname -r) = *-native ]] ||
+		grep -qE '^CONFIG_(K[AC]SAN|DEBUG_OBJECTS)=y' "/boot/config-$(uname -r)" ||
 		[ "$(cat /sys/module/kfence/parameters/sample_interval)" -gt 0 ]
 }
 
