@@ -19,9 +19,10 @@ STAMP=$BUILD/stamp
 mkdir -p "$LOG" "$STAMP"
 
 # What the guest runs. KERNEL chooses one, empty means both. A lane is a kernel of
-# its own that looks for faults; LANE chooses one and leaves the others out.
+# its own, that looks for faults or, native, is fast; LANE chooses one and leaves the
+# others out.
 ALL_KERNELS="6.12 7.3"
-ALL_LANES="kasan lockdep kcsan"
+ALL_LANES="kasan lockdep kcsan native"
 KERNEL=${KERNEL:-}
 LANE=${LANE:-}
 # A whole `make test` has these besides, with the tests that selftests/lanes/LANE.tests
@@ -94,8 +95,8 @@ is_lane()
 lane_arch()
 {
 	case $1 in
-	kasan | lockdep) echo um ;;
-	*) echo x86 ;;
+	kcsan) echo x86 ;;
+	*) echo um ;;
 	esac
 }
 
