@@ -26,17 +26,22 @@ control dcqcn
 # one KIND [ARGS...] - an incast, and all that must hold of it whatever the speed
 one()
 {
-	local kind=$1
+	local kind=$1 came
 
 	remember
 	check "$kind: every byte is right" watched incast 1500 "${@:2}"
-	note "$kind: utilisation, Jain, worst: $(figures 500 1500 1000)"
+	came=$(figures 500 1500 1000)
+	note "$kind: utilisation, Jain, worst: $came"
 	check "$kind: the bottleneck dropped nothing" undropped
 	check "$kind: nor did a host" nothing_lost
 	check "$kind: marks on the wire are counted, all of them" marks_counted
 	check "$kind: so are CNPs, where they begin and where they end" cnps_counted
 	check "$kind: no CNP was a stranger's" no_strangers
-	check "$kind: each sender has slowed down" all_slowed
+	if [ "$SLOW" -gt 1 ] && awk '{ exit $1 >= 60 }' <<< "$came"; then
+		skip "$kind: each sender has slowed down" "this kernel cannot fill the bottleneck"
+	else
+		check "$kind: each sender has slowed down" all_slowed
+	fi
 }
 
 one "RC SEND"
