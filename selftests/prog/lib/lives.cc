@@ -25,8 +25,8 @@
 namespace st
 {
 
-/* exit status of a child that could not begin */
-static constexpr int UNABLE = 42;
+/* exit status of a child that could not begin, and of one that had begun */
+static constexpr int UNABLE = 42, UNWELL = 43;
 
 Lives::Lives()
 {
@@ -78,11 +78,13 @@ static std::string stacks(pid_t pid)
 			Tap::note("attacker: no oom_score_adj");
 		close(fd);
 	}
+	const uint64_t born = score.pulse;
 	try {
 		body(score);
 	} catch (const std::exception &e) {
 		Tap::note("attacker: %s", e.what());
-		_exit(UNABLE);
+		/* who lets the kernel write anywhere may come to any end */
+		_exit(score.pulse == born ? UNABLE : UNWELL);
 	}
 	/* the kernel cleans up: destructors trust what was attacked */
 	_exit(0);

@@ -34,7 +34,8 @@ public:
 	/*
 	 * Run body in a child and wait for its end. True if it came to it, false if it
 	 * died on the way. One without a pulse for long is killed. Failure if it could
-	 * not begin (it threw), or cannot be killed: the text says where it hangs.
+	 * not begin (it threw before its first pulse), or cannot be killed: the text says
+	 * where it hangs.
 	 */
 	bool run(const std::function<void(Score &)> &body);
 	unsigned int ended() const { return came; }
