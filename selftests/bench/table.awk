@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
 # From lines "ROUND,WHO,WHAT,VALUE,UNIT" a table of medians: a line for each WHAT, and
-# how many times rxe's and TCP's ours is. With poller=1, a column for each WHO instead;
-# with plot=1, bandwidths for plot.gp.
+# how many times rxe's and TCP's ours is. With kernel=1, times: how many times ours
+# rxe's and siw's are; with poller=1, a column for each WHO instead; with plot=1, bandwidths
+# for plot.gp.
 # What costs time for each byte also stands there without both passes of the ICRC.
 
 function median(who, key,    i, a, m) {
@@ -24,6 +25,8 @@ function passes(key,    icrc) {
 	icrc = median("alone", "ICRC [ps/B]")
 	if (key ~ /CPU-s/)
 		return 2 * icrc / 1000
+	if (key ~ /ps.B/)
+		return 2 * icrc
 	# a nanosecond is an instruction
 	if (key ~ /insn.KiB/)
 		return 2 * icrc * 1.024
@@ -62,6 +65,27 @@ function side_by_side(    i, key, us, rxe, other, less, limit) {
 	printf "%-42s %10.1f %s\n", "limit: ICRC and copy, on two CPUs [MiB/s]", limit,
 		"reached: " ratio(median("skerry", "write 64 KiB MTU 4096 [MiB/s]"), limit) \
 		", steered " ratio(median("skerry", "write 64 KiB MTU 4096 steered [MiB/s]"), limit)
+}
+
+function times(key, us, rxe, siw) {
+	printf "%-34s %9s %9s %9s %10s %10s\n", key, us, rxe, siw, ratio(rxe, us), ratio(siw, us)
+}
+
+# siw sends no CRC
+function kernel_verbs(    i, key, us, rxe, siw, less) {
+	printf "%-34s %9s %9s %9s %10s %10s\n", "", "skerry", "rxe", "siw", "rxe / ours",
+		"siw / ours"
+	for (i = 1; i <= keys; i++) {
+		key = order[i]
+		us = median("skerry", key)
+		rxe = median("rxe", key)
+		siw = median("siw", key)
+		times(key, us, rxe, siw)
+		less = passes(key)
+		if (less)
+			times("  less the ICRC", us - less, rxe - less, siw)
+	}
+	printf "%-34s %9s\n", "ICRC alone, one pass [ps/B]", median("alone", "ICRC [ps/B]")
 }
 
 function columns(    i, j) {
@@ -105,6 +129,8 @@ function bandwidths(    i, key) {
 END {
 	if (poller)
 		columns()
+	else if (kernel)
+		kernel_verbs()
 	else if (plot)
 		bandwidths()
 	else

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
 # Boot a lane's kernel as a process, User-mode Linux, and wait for its end.
+# NCPUS in the environment says how many CPUs it has, 2 if not given.
 # Usage: boot.sh LANE PAYLOAD DIR [--shell]
 #	PAYLOAD	tar archive to unpack over the root (see scripts/payload)
 #	DIR	below the build directory; gets console.log and verdict
@@ -46,7 +47,7 @@ mkdir -p "$dir"
 : > "$dir/console.log"
 cp "$TOP/selftests/uml/init" "$dir/init"
 
-arguments=("$BUILD/lane/$lane/boot/kernel" "mem=$MEMORY" ncpus=2 seccomp=auto
+arguments=("$BUILD/lane/$lane/boot/kernel" "mem=$MEMORY" "ncpus=${NCPUS:-2}" seccomp=auto
 	root=/dev/root rootfstype=hostfs ro "init=$dir/init"
 	"skerry.payload=$payload"
 	panic=-1 oops=panic panic_on_warn=1 loglevel=5 net.ifnames=0
