@@ -67,16 +67,22 @@ struct skr_dm {
 };
 
 /**
- * skr_dm() - our device memory
- * @ibdm: ib_core's view of it
+ * skr_ucontext() - an open device as ours
+ * @ibuc: ib_core's view of it
  *
- * Return: the memory that contains @ibdm.
+ * Return: the context that contains @ibuc.
  */
 static inline struct skr_ucontext *skr_ucontext(struct ib_ucontext *ibuc)
 {
 	return container_of(ibuc, struct skr_ucontext, ibuc);
 }
 
+/**
+ * skr_dm() - our device memory
+ * @ibdm: ib_core's view of it
+ *
+ * Return: the memory that contains @ibdm.
+ */
 static inline struct skr_dm *skr_dm(struct ib_dm *ibdm)
 {
 	return container_of(ibdm, struct skr_dm, ibdm);
