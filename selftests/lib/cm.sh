@@ -15,12 +15,19 @@ at_least()
 	[ "$(cm_ids "$1")" -ge "$2" ]
 }
 
+# cm_listens HOST - somebody listens there: to have an ID is not enough, who asks a moment
+# before is rejected
+cm_listens()
+{
+	on "$1" rdma resource show cm_id | grep -q "state LISTEN.*pid"
+}
+
 # cm_pair SECONDS SERVER... -- CLIENT... - run_pair with a server that listens by rdma_cm
 cm_pair()
 {
 	local status
 
-	run_pair "$1" "at_least '$NS_A' 1" "${@:2}"
+	run_pair "$1" "cm_listens '$NS_A'" "${@:2}"
 	status=$?
 	wait_until 10 negate at_least "$NS_A" 1
 	return $status
