@@ -7,8 +7,9 @@
  *
  *	fuzz_rings --a sk0 --b sk1 [--mutations N] [--seed S] [--life L]
  *
- * A life is PER_LIFE mutations; with --life only that one is lived. Seed and number of a life say what it writes, and in which order; when the
- * kernel sees it is up to the scheduler.
+ * A life is PER_LIFE mutations; with --life only that one is lived. Seed and number of
+ * a life say what it writes, and in which order; when the kernel sees it is up to the
+ * scheduler.
  */
 #include <algorithm>
 #include <exception>
@@ -37,8 +38,10 @@ constexpr unsigned int PER_LIFE = 2000;
 constexpr uint32_t DEPTH = 16, BYTES = 2000;
 /* mutations for each round of posts */
 constexpr unsigned int STROKES = 16;
-/* mutations without one */
-constexpr unsigned int PATIENCE = 100;
+/* milliseconds without one: long, if the machine is busy */
+constexpr uint64_t PATIENCE = 2000;
+/* lives for which everything that must happen may take */
+constexpr uint64_t LIVES = 20;
 
 /* what a life counts */
 enum { MUTATIONS, POSTS, GOOD, BAD, REVIVALS, ROUNDS, DONE };
@@ -299,17 +302,20 @@ void Vandal::stroke()
 	Vandal hand(areas, mix(seed) + 2 * life + 1, life * PER_LIFE);
 	const uint64_t rounds = score.of[ROUNDS];
 	const pid_t other = getppid();
+	uint64_t before = rounds, since = now_ns();
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (unsigned int i = 0, idle = 0; i < PER_LIFE && idle < PATIENCE; i++) {
-		unsigned int wait = 0;
-
+	for (unsigned int i = 0; i < PER_LIFE && now_ns() - since < PATIENCE * 1000000; i++) {
 		/* not much faster than there is traffic to harm */
-		while ((score.of[ROUNDS] - rounds) * STROKES < i && wait < 20) {
+		for (int wait = 0; wait < 20; wait++) {
+			if ((score.of[ROUNDS] - rounds) * STROKES >= i)
+				break;
 			sleep_us(100);
-			wait++;
 		}
-		idle = wait == 20 ? idle + 1 : 0;
+		if (const uint64_t now = score.of[ROUNDS]; now != before) {
+			before = now;
+			since = now_ns();
+		}
 		hand.stroke();
 		score.of[MUTATIONS]++;
 		score.pulse++;
@@ -370,8 +376,11 @@ int main(int argc, char **argv)
 		bystander.work(12);
 		bystander.start(5000);
 		tap.run("rings under fire: the kernel lives", [&] {
-			for (uint64_t life = only == ~0ULL ? 0 : only; of[MUTATIONS] < mutations;
-			     life++) {
+			/* or it was not under fire */
+			const auto fire = [&] { return of[GOOD] && of[BAD] && of[REVIVALS]; };
+
+			for (uint64_t life = only == ~0ULL ? 0 : only;
+			     of[MUTATIONS] < mutations || (!fire() && life < LIVES); life++) {
 				const uint64_t before = of[MUTATIONS];
 
 				if (!lives.run([&](Score &s) { live(config, seed, life, s); }))
@@ -387,9 +396,13 @@ int main(int argc, char **argv)
 				if (only != ~0ULL)
 					break;
 			}
-			/* or it was not under fire */
-			if (!of[GOOD] || !of[BAD] || !of[REVIVALS])
-				fail("not everything has happened that must");
+			if (!fire())
+				fail("not everything has happened that must: %llu rounds, %llu "
+				     "good and %llu bad completions, %llu revivals",
+				     static_cast<unsigned long long>(of[ROUNDS]),
+				     static_cast<unsigned long long>(of[GOOD]),
+				     static_cast<unsigned long long>(of[BAD]),
+				     static_cast<unsigned long long>(of[REVIVALS]));
 		});
 		Tap::note("%llu mutations in %u lives, %u died early; %llu posts, %llu good and "
 			  "%llu bad completions, %llu revivals",

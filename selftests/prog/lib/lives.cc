@@ -137,6 +137,8 @@ bool Lives::run(const std::function<void(Score &)> &body)
 	}
 	if (WIFEXITED(*status) && WEXITSTATUS(*status) == UNABLE)
 		fail("an attacker could not begin");
+	if (WIFSIGNALED(*status))
+		Tap::note("an attacker was ended by signal %d", WTERMSIG(*status));
 	const bool good = WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
 	(good ? came : gone)++;
 	return good;
