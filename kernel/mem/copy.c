@@ -88,12 +88,34 @@ const void *skr_skb_at(const struct sk_buff *skb, u32 at, u32 bytes)
 	return NULL;
 }
 
+/*
+ * Most of what is copied has the size of a path MTU. Where it is known, the compiler copies
+ * in words; memcpy() of any size may go byte by byte, and not every CPU that says it is good
+ * at that is.
+ */
+static void skr_copy_bytes(void *to, const void *from, u32 bytes)
+{
+	switch (bytes) {
+	case 1024:
+		memcpy(to, from, 1024);
+		break;
+	case 2048:
+		memcpy(to, from, 2048);
+		break;
+	case 4096:
+		memcpy(to, from, 4096);
+		break;
+	default:
+		memcpy(to, from, bytes);
+	}
+}
+
 static void skr_copy_skb(const struct sk_buff *skb, u32 at, void *to, u32 bytes)
 {
 	const void *from = skr_skb_at(skb, at, bytes);
 
 	if (from)
-		memcpy(to, from, bytes);
+		skr_copy_bytes(to, from, bytes);
 	else if (skb_copy_bits(skb, at, to, bytes))
 		WARN_ON_ONCE(1);	/* lengths were proven at the door */
 }
@@ -101,9 +123,9 @@ static void skr_copy_skb(const struct sk_buff *skb, u32 at, void *to, u32 bytes)
 static void skr_copy_piece(const struct skr_copy *copy, u32 done, void *piece, u32 length)
 {
 	if (copy->to)
-		memcpy(copy->to + done, piece, length);
+		skr_copy_bytes(copy->to + done, piece, length);
 	else if (copy->from)
-		memcpy(piece, copy->from + done, length);
+		skr_copy_bytes(piece, copy->from + done, length);
 	else if (copy->loan)
 		skr_loan_piece(copy->loan, piece, length);
 	else
