@@ -72,21 +72,56 @@ static inline u32 skr_rx_bytes(struct sk_buff *skb)
 }
 
 /**
- * skr_rx_header() - the first bytes of the packet at hand, which nobody changes
+ * skr_rx_copy_header() - a snapshot of bytes that may be a process's
  * @skb: received packet or super-packet
- * @bytes: how many; all within the packet, and no more than SKR_MAX_HDR_BYTES
- * @buf: room for a copy of them
+ * @from: the first one, from the BTH of the packet at hand
+ * @to: the end; within the packet
+ * @buf: room for the headers; these bytes are written to their place
  *
- * Return: the bytes, in the head of @skb or in @buf; NULL if they cannot be read.
+ * Return: false if they cannot be read.
  */
-static inline const void *skr_rx_header(struct sk_buff *skb, u32 bytes, void *buf)
+static inline bool skr_rx_copy_header(struct sk_buff *skb, u32 from, u32 to, u8 *buf)
 {
-	u32 at = skr_rx_cb(skb)->at;
+	u32 at = skr_rx_cb(skb)->at + from, bytes = to - from;
 	const void *piece = skr_skb_at(skb, at, bytes);
 
 	if (!piece)
-		return skb_header_pointer(skb, at, bytes, buf);
-	return at + bytes <= skb_headlen(skb) ? piece : memcpy(buf, piece, bytes);
+		return !skb_copy_bits(skb, at, buf + from, bytes);
+	memcpy(buf + from, piece, bytes);
+	return true;
+}
+
+/**
+ * skr_rx_header() - the headers of the packet at hand, which nobody changes
+ * @skb: received packet or super-packet
+ * @buf: room for SKR_MAX_HDR_BYTES
+ * @avail: set to how many bytes there are, as many as its opcode has if the packet is so long
+ *
+ * Each byte is read once. Headers often lie by themselves, and more than they have would
+ * have to be put together.
+ *
+ * Return: the bytes, in the head of @skb or in @buf.
+ */
+static inline const void *skr_rx_header(struct sk_buff *skb, u8 *buf, u32 *avail)
+{
+	u32 at = skr_rx_cb(skb)->at, bytes = skr_rx_bytes(skb);
+	u32 bth = min_t(u32, bytes, sizeof(struct skr_bth));
+
+	*avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
+	if (at + *avail <= skb_headlen(skb))
+		return skb->data + at;
+	*avail = 0;
+	/* what a CPU cannot read, a device's memory, has no headers */
+	if (!skr_rx_copy_header(skb, 0, bth, buf))
+		return buf;
+	*avail = bth;
+	if (bth == sizeof(struct skr_bth)) {
+		u32 all = skr_opcodes[((struct skr_bth *)buf)->opcode].hdr_bytes;
+
+		if (all > bth && all <= bytes && skr_rx_copy_header(skb, bth, all, buf))
+			*avail = all;
+	}
+	return buf;
 }
 
 /**
@@ -98,13 +133,11 @@ static inline const void *skr_rx_header(struct sk_buff *skb, u32 bytes, void *bu
  */
 static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pkt)
 {
-	u32 bytes = skr_rx_bytes(skb);
-	u32 avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
 	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
-	const void *hdr = skr_rx_header(skb, avail, buf);
+	u32 avail;
+	const void *hdr = skr_rx_header(skb, buf, &avail);
 
-	/* what a CPU cannot read, a device's memory, has no headers */
-	return skr_parse(pkt, hdr ?: buf, hdr ? avail : 0, bytes);
+	return skr_parse(pkt, hdr, avail, skr_rx_bytes(skb));
 }
 
 /**
