@@ -19,12 +19,12 @@ instructions()
 
 	before=$(busy)
 	perftest "$6" v4 -e -s "$5" -n $few "${@:7}" || return
-	a=$(($(busy) - before))
+	a=$(since "$before")
 	before=$(busy)
 	perftest "$6" v4 -e -s "$5" -n "$4" "${@:7}" || return
-	b=$(($(busy) - before))
-	figure "$1" "$(awk -v t=$((b - a)) -v hz="$(getconf CLK_TCK)" -v n=$(($4 - few)) \
-		-v scale="$3" 'BEGIN { printf "%.1f", t / hz * 1e9 / n * scale }')" "$2"
+	b=$(since "$before")
+	figure "$1" "$(awk -v a="$a" -v b="$b" -v n=$(($4 - few)) -v scale="$3" \
+		'BEGIN { printf "%.1f", (b - a) * 1e9 / n * scale }')" "$2"
 }
 
 counts()
@@ -33,11 +33,11 @@ counts()
 
 	for mtu in 4096 1024; do
 		for verb in send read; do
-			instructions "$verb 64 KiB MTU $mtu" insn/KiB 0.015625 1000 65536 \
+			instructions "$verb 64 KiB MTU $mtu" insn/KiB 0.015625 4000 65536 \
 				ib_${verb}_bw -m $mtu || return
 		done
 	done
-	instructions "send 8 B" insn/msg 1 10000 8 ib_send_bw
+	instructions "send 8 B" insn/msg 1 40000 8 ib_send_bw
 }
 
 who=(skerry)

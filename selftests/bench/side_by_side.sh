@@ -20,17 +20,17 @@ rdma_figures()
 	for verb in write send read; do
 		latency "$verb latency" ib_${verb}_lat || bad=1
 	done
-	rate "write 8 B" 30000 ib_write_bw -s 8 || bad=1
-	rate "write 8 B 16 QPs" 3000 ib_write_bw -s 8 -q 16 || bad=1
+	rate "write 8 B" 100000 ib_write_bw -s 8 || bad=1
+	rate "write 8 B 16 QPs" 10000 ib_write_bw -s 8 -q 16 || bad=1
 	calls_per_message "system calls 64 KiB" 65536 1000 || bad=1
 	calls_per_message "system calls 8 B" 8 3000 || bad=1
 	for mtu in 4096 1024; do
 		for verb in write send read; do
-			bandwidth "$verb 64 KiB MTU $mtu" 1000 ib_${verb}_bw -s 65536 -m $mtu || bad=1
+			bandwidth "$verb 64 KiB MTU $mtu" 3000 ib_${verb}_bw -s 65536 -m $mtu || bad=1
 		done
 		cost "send 64 KiB MTU $mtu" 2000 65536 ib_send_bw -m $mtu || bad=1
 	done
-	steered bandwidth "write 64 KiB MTU 4096 steered" 1000 ib_write_bw -s 65536 -m 4096 || bad=1
+	steered bandwidth "write 64 KiB MTU 4096 steered" 3000 ib_write_bw -s 65536 -m 4096 || bad=1
 	bandwidth "write 1 MiB MTU 4096" 60 ib_write_bw -s 1048576 -m 4096 || bad=1
 	for mtu in 4096 1024; do
 		for qps in 16 64 256; do
