@@ -51,5 +51,10 @@ control none
 remember
 check "without congestion control: every byte is right all the same" watched incast 1000 --depth 8
 check "nothing is marked" no_marks
-check "but dropped" some_dropped
-note "without: utilisation, Jain, worst: $(figures 0 1000 1000)"
+came=$(figures 0 1000 1000)
+if [ "$SLOW" -gt 1 ] && awk '{ exit $1 >= 90 }' <<< "$came"; then
+	skip "but dropped" "this kernel cannot fill the bottleneck"
+else
+	check "but dropped" some_dropped
+fi
+note "without: utilisation, Jain, worst: $came"
