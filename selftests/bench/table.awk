@@ -37,6 +37,12 @@ function line(key, us, rxe, other) {
 	printf "%-42s %10s %10s %8s %8s\n", key, us, rxe, ratio(us, rxe), ratio(us, other)
 }
 
+# What is not measured side by side, if it is measured at all
+function alone(what, value) {
+	if (value != "")
+		printf "%-42s %10s\n", what, value
+}
+
 function side_by_side(    i, key, us, rxe, other, less, limit) {
 	printf "%-42s %10s %10s %8s %8s\n", "", "skerry", "rxe", "/ rxe", "/ TCP"
 	for (i = 1; i <= keys; i++) {
@@ -55,15 +61,17 @@ function side_by_side(    i, key, us, rxe, other, less, limit) {
 		if (less)
 			line("  less the ICRC", us - less, rxe == "" ? "" : rxe - less, "")
 	}
-	printf "%-42s %10s\n", "TCP, one stream [MiB/s]", median("tcp", "stream [MiB/s]")
-	printf "%-42s %10s\n", "TCP, one stream, steered [MiB/s]",
-		median("tcp", "stream steered [MiB/s]")
-	printf "%-42s %10s\n", "TCP, latency [us]", median("tcp", "latency [us]")
-	printf "%-42s %10s\n", "ICRC alone [ps/B]", median("alone", "ICRC [ps/B]")
-	printf "%-42s %10s\n", "copy alone [ps/B]", median("alone", "copy [ps/B]")
+	alone("TCP, one stream [MiB/s]", median("tcp", "stream [MiB/s]"))
+	alone("TCP, one stream, steered [MiB/s]", median("tcp", "stream steered [MiB/s]"))
+	alone("TCP, latency [us]", median("tcp", "latency [us]"))
+	alone("ICRC alone [ps/B]", median("alone", "ICRC [ps/B]"))
+	alone("copy alone [ps/B]", median("alone", "copy [ps/B]"))
 	limit = median("alone", "ICRC and copy [MiB/s]")
+	us = median("skerry", "write 64 KiB MTU 4096 [MiB/s]")
+	if (!limit || us == "")
+		return
 	printf "%-42s %10.1f %s\n", "limit: ICRC and copy, on two CPUs [MiB/s]", limit,
-		"reached: " ratio(median("skerry", "write 64 KiB MTU 4096 [MiB/s]"), limit) \
+		"reached: " ratio(us, limit) \
 		", steered " ratio(median("skerry", "write 64 KiB MTU 4096 steered [MiB/s]"), limit)
 }
 
