@@ -95,14 +95,26 @@ static u8 *skr_batch_attach(struct sk_buff *skb, struct page_frag *frag, u32 byt
 	return room;
 }
 
+/*
+ * Where a packet begins so that what follows a BTH, and a RETH, is aligned, as it then is in all
+ * packets behind it: their size is a path MTU and 16.
+ */
+static u32 skr_batch_aligned(u32 offset)
+{
+	return ALIGN(offset + sizeof(u32), sizeof(u64)) - sizeof(u32);
+}
+
 /* Bytes behind those that are there, on a page shared with other skbs. */
 static u8 *skr_batch_more(struct sk_buff *skb, u32 bytes)
 {
-	struct page_frag *frag = skr_pages_begin(bytes);
+	struct page_frag *frag = skr_pages_begin(bytes + sizeof(u64));
 	u8 *room = NULL;
 
-	if (frag)
+	if (frag) {
+		if (!skb_can_coalesce(skb, skb_shinfo(skb)->nr_frags, frag->page, frag->offset))
+			frag->offset = skr_batch_aligned(frag->offset);
 		room = skr_batch_attach(skb, frag, bytes);
+	}
 	skr_pages_end();
 	return room;
 }

@@ -34,7 +34,7 @@ rdma_figures()
 	bandwidth "write 1 MiB MTU 4096" 60 ib_write_bw -s 1048576 -m 4096 || bad=1
 	for mtu in 4096 1024; do
 		for qps in 16 64 256; do
-			bandwidth "write 64 KiB MTU $mtu $qps QPs" $((qps < 256 ? 1024 / qps : 8)) \
+			bandwidth "write 64 KiB MTU $mtu $qps QPs" $((qps < 256 ? 4096 / qps : 32)) \
 				ib_write_bw -s 65536 -m $mtu -q $qps -t 16 || bad=1
 		done
 	done
