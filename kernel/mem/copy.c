@@ -199,7 +199,7 @@ static bool skr_key_copy_locked(struct skr_key *key, const struct skr_who *who,
 static bool skr_key_copy(const struct skr_who *who, const struct skr_reach *reach,
 			 const struct skr_copy *copy, u32 done)
 {
-	struct skr_key *key = skr_key_find(who->dev, reach->key);
+	struct skr_key *key = skr_key_seek(who, reach->key);
 	bool ok;
 
 	if (!key)
@@ -299,7 +299,7 @@ static bool skr_key_atomic_locked(struct skr_key *key, const struct skr_who *who
 
 bool skr_remote_atomic(const struct skr_who *who, struct skr_atomic *atomic)
 {
-	struct skr_key *key = skr_key_find(who->dev, atomic->rkey);
+	struct skr_key *key = skr_key_seek(who, atomic->rkey);
 	bool ok;
 
 	if (!key)

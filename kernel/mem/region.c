@@ -182,14 +182,14 @@ static bool skr_key_grants(struct skr_key *key, const struct skr_who *who, u32 v
 
 bool skr_access_ok(const struct skr_who *who, u32 value, int access, u64 addr, u64 length)
 {
-	struct skr_key *key = skr_key_find(who->dev, value);
+	struct skr_key *key = skr_key_seek(who, value);
 
 	return key && skr_key_grants(key, who, value, access, &addr, length);
 }
 
 bool skr_access_all_ok(const struct skr_who *who, u32 value, int access)
 {
-	struct skr_key *key = skr_key_find(who->dev, value);
+	struct skr_key *key = skr_key_seek(who, value);
 
 	/* nothing from its first byte on: the range cannot be wrong */
 	return key && skr_key_grants(key, who, value, access, NULL, 0);

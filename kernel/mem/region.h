@@ -159,12 +159,15 @@ struct skr_miss {
  * @pd: protection domain of the QP
  * @qpn: number of the QP
  * @miss: where a page that is not there is noted
+ * @last: where the last one that it found of what does not change is kept, which is NULL
+ *	when dev->mr_srcu is entered; or NULL
  */
 struct skr_who {
 	struct skr_dev	*dev;
 	struct ib_pd	*pd;
 	u32		qpn;
 	struct skr_miss	*miss;
+	struct skr_key	**last;
 };
 
 /**
@@ -248,8 +251,31 @@ void skr_key_show(struct skr_dev *dev, struct skr_key *key);
 struct skr_key *skr_key_find(struct skr_dev *dev, u32 key);
 
 /**
+ * skr_key_seek() - find what a key names; soon, if it is the one that was sought before
+ * @who: who seeks
+ * @value: the whole lkey or rkey
+ *
+ * What was found may have gone since, but those who want to free it wait for dev->mr_srcu,
+ * as they wait for an access that began before.
+ *
+ * Context: under dev->mr_srcu; the lock of the QP that @who stands for held.
+ * Return: the region or window, or NULL.
+ */
+static inline struct skr_key *skr_key_seek(const struct skr_who *who, u32 value)
+{
+	struct skr_key *key = who->last ? *who->last : NULL;
+
+	if (key && key->key == value)
+		return key;
+	key = skr_key_find(who->dev, value);
+	if (who->last && key && !skr_key_changes(key))
+		*who->last = key;
+	return key;
+}
+
+/**
  * skr_key_resolve() - check an access, and find the region that it goes to
- * @key: from skr_key_find()
+ * @key: from skr_key_find() or skr_key_seek()
  * @who: who asks
  * @value: the whole lkey or rkey
  * @access: IB_ACCESS_* that are all needed, or 0 for a local read

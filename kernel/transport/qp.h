@@ -298,6 +298,7 @@ struct skr_qp_attr {
  * @xrcd: XRC target: its domain, or NULL; constant
  * @xrc_srq: XRC target: the SRQ that the request in work names. Others may destroy
  *	it: looked up anew for each request, never kept beyond dev->mr_srcu
+ * @last_key: the region that the step at hand used last, or NULL; see struct skr_who
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED has been raised
  * @recv: receive request in use
  * @req: requester and completer
@@ -357,6 +358,7 @@ struct skr_qp {
 	struct skr_srq		*srq;
 	struct ib_xrcd		*xrcd;
 	struct skr_srq		*xrc_srq;
+	struct skr_key		*last_key;
 	bool			last_wqe;
 	struct skr_recv		recv;
 	struct skr_requester	req;
@@ -487,13 +489,14 @@ static inline bool skr_qp_sends(const struct skr_qp *qp)
  * Return: its device, domain and number. An XRC target has no domain of its own:
  *	it is the SRQ's that the request names (annex A14).
  */
-static inline struct skr_who skr_qp_who(const struct skr_qp *qp)
+static inline struct skr_who skr_qp_who(struct skr_qp *qp)
 {
 	return (struct skr_who) {
 		.dev = qp->dev,
 		.pd = qp->xrcd ? qp->xrc_srq->ibsrq.pd : qp->ibqp->pd,
 		.qpn = qp->qpn,
 		.miss = &qp->fault->miss,
+		.last = &qp->last_key,
 	};
 }
 
@@ -517,7 +520,7 @@ static inline bool skr_qp_missed(const struct skr_qp *qp)
  *
  * Return: the list, in the QP's protection domain.
  */
-static inline struct skr_sges skr_qp_sges(const struct skr_qp *qp, const struct skerry_sge *sge,
+static inline struct skr_sges skr_qp_sges(struct skr_qp *qp, const struct skerry_sge *sge,
 					  u32 num_sge)
 {
 	return (struct skr_sges) { .who = skr_qp_who(qp), .sge = sge, .num_sge = num_sge };

@@ -360,7 +360,7 @@ static enum skr_req_verdict skr_req_fail(struct skr_qp *qp, struct skr_swqe *wqe
 	return SKR_REQ_BLOCKED;
 }
 
-static bool skr_req_execute(const struct skr_qp *qp, const struct skr_swqe *wqe)
+static bool skr_req_execute(struct skr_qp *qp, const struct skr_swqe *wqe)
 {
 	struct skr_who who = skr_qp_who(qp);
 

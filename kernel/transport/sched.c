@@ -502,6 +502,7 @@ static bool skr_step(struct skr_qp *qp)
 		WRITE_ONCE(qp->tx_bulk, jiffies);
 	qp->xrc_srq = NULL;
 	srcu_read_unlock(&qp->dev->mr_srcu, idx);
+	qp->last_key = NULL;
 	return more;
 }
 
