@@ -10,7 +10,7 @@
  * struct skr_copy - one side of a copy that is not a region
  * @to: memory to copy to, or NULL
  * @from: memory to copy from, or NULL
- * @skb: packet to copy from, or NULL
+ * @skb: packet to copy from if @from is NULL, or NULL
  * @skb_offset: where in the packet
  * @loan: where to note the memory instead of copying, or NULL
  */
@@ -226,8 +226,17 @@ bool skr_remote_read(const struct skr_who *who, u32 rkey, u64 addr, void *to, u3
 	return skr_key_copy(who, &reach, &copy, 0);
 }
 
+static struct skr_copy skr_copy_source(const struct skr_source *from)
+{
+	return (struct skr_copy) {
+		.from = from->piece,
+		.skb = from->skb,
+		.skb_offset = from->offset,
+	};
+}
+
 bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
-			  const struct sk_buff *skb, u32 offset, u32 length)
+			  const struct skr_source *from, u32 length)
 {
 	struct skr_reach reach = {
 		.key = rkey,
@@ -236,7 +245,7 @@ bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
 		.length = length,
 		.most = U64_MAX,
 	};
-	struct skr_copy copy = { .skb = skb, .skb_offset = offset };
+	struct skr_copy copy = skr_copy_source(from);
 
 	return skr_key_copy(who, &reach, &copy, 0);
 }
@@ -364,10 +373,10 @@ int skr_sges_lend(const struct skr_sges *sges, u32 offset, u32 length, struct sk
 	return ok ? -EOPNOTSUPP : -EFAULT;
 }
 
-bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct sk_buff *skb,
-			u32 skb_offset, u32 length)
+bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct skr_source *from,
+			u32 length)
 {
-	struct skr_copy copy = { .skb = skb, .skb_offset = skb_offset };
+	struct skr_copy copy = skr_copy_source(from);
 
 	return skr_sges_copy(sges, offset, length, IB_ACCESS_LOCAL_WRITE, &copy);
 }

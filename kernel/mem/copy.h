@@ -28,19 +28,30 @@
 bool skr_remote_read(const struct skr_who *who, u32 rkey, u64 addr, void *to, u32 length);
 
 /**
+ * struct skr_source - bytes of a packet that are to be copied
+ * @piece: the first one, if they lie in one piece that can be read, or NULL
+ * @skb: packet, linear or not
+ * @offset: of the first one, from skb->data
+ */
+struct skr_source {
+	const void		*piece;
+	const struct sk_buff	*skb;
+	u32			offset;
+};
+
+/**
  * skr_remote_write_skb() - copy from a packet into memory for the peer
  * @who: the QP that serves it
  * @rkey: key
  * @addr: first address
- * @skb: packet, linear or not
- * @offset: of the first byte, from skb->data
- * @length: bytes, more than 0, all within @skb
+ * @from: where from
+ * @length: bytes, more than 0, all within the packet
  *
  * Context: BH, under dev->mr_srcu.
  * Return: false if key, domain, access or range is wrong.
  */
 bool skr_remote_write_skb(const struct skr_who *who, u32 rkey, u64 addr,
-			  const struct sk_buff *skb, u32 offset, u32 length);
+			  const struct skr_source *from, u32 length);
 
 /**
  * enum skr_atomic_op - what is done to eight bytes at once
@@ -170,15 +181,14 @@ void skr_loan_end(struct skr_loan *loan);
  * skr_sges_write_skb() - scatter the bytes of a packet
  * @sges: where to
  * @offset: of the first byte in the list
- * @skb: where from
- * @skb_offset: of the first byte in the packet, from skb->data
+ * @from: where from
  * @length: bytes; @offset + @length within the list
  *
  * Context: BH, under dev->mr_srcu.
  * Return: false if an entry's key, domain, access or range is wrong.
  */
-bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct sk_buff *skb,
-			u32 skb_offset, u32 length);
+bool skr_sges_write_skb(const struct skr_sges *sges, u32 offset, const struct skr_source *from,
+			u32 length);
 
 /**
  * skr_sges_write() - scatter bytes

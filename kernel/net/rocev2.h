@@ -32,6 +32,7 @@
  * @ecn: the two ECN bits
  * @noticed: its mark needs no answer any more; protected by the QP's lock
  * @vlan: identifier of the VLAN that it came in on, or VLAN_N_VID
+ * @piece: the packet at hand, once its headers are read, if it lies in one piece; or NULL
  */
 struct skr_rx_cb {
 	struct skr_dev	*dev;
@@ -44,6 +45,7 @@ struct skr_rx_cb {
 	u8		ecn;
 	bool		noticed;
 	u16		vlan;
+	const u8	*piece;
 };
 
 /**
@@ -73,7 +75,7 @@ static inline u32 skr_rx_bytes(struct sk_buff *skb)
 
 /**
  * skr_rx_copy_header() - a snapshot of bytes that may be a process's
- * @skb: received packet or super-packet
+ * @skb: received packet or super-packet, its place looked for by skr_rx_look()
  * @from: the first one, from the BTH of the packet at hand
  * @to: the end; within the packet
  * @buf: room for the headers; these bytes are written to their place
@@ -82,46 +84,34 @@ static inline u32 skr_rx_bytes(struct sk_buff *skb)
  */
 static inline bool skr_rx_copy_header(struct sk_buff *skb, u32 from, u32 to, u8 *buf)
 {
-	u32 at = skr_rx_cb(skb)->at + from, bytes = to - from;
-	const void *piece = skr_skb_at(skb, at, bytes);
+	const struct skr_rx_cb *cb = skr_rx_cb(skb);
+	const u8 *piece = cb->piece;
 
+	if (piece)
+		piece += from;
+	else
+		piece = skr_skb_at(skb, cb->at + from, to - from);
 	if (!piece)
-		return !skb_copy_bits(skb, at, buf + from, bytes);
-	memcpy(buf + from, piece, bytes);
+		return !skb_copy_bits(skb, cb->at + from, buf + from, to - from);
+	memcpy(buf + from, piece, to - from);
 	return true;
 }
 
 /**
- * skr_rx_header() - the headers of the packet at hand, which nobody changes
+ * skr_rx_look() - where does the packet at hand lie, and what is its BTH?
  * @skb: received packet or super-packet
- * @buf: room for SKR_MAX_HDR_BYTES
- * @avail: set to how many bytes there are, as many as its opcode has if the packet is so long
+ * @bth: set to the BTH, which nobody changes
  *
- * Each byte is read once. Headers often lie by themselves, and more than they have would
- * have to be put together.
- *
- * Return: the bytes, in the head of @skb or in @buf.
+ * Return: false if it has none that can be read.
  */
-static inline const void *skr_rx_header(struct sk_buff *skb, u8 *buf, u32 *avail)
+static inline bool skr_rx_look(struct sk_buff *skb, struct skr_bth *bth)
 {
-	u32 at = skr_rx_cb(skb)->at, bytes = skr_rx_bytes(skb);
-	u32 bth = min_t(u32, bytes, sizeof(struct skr_bth));
+	struct skr_rx_cb *cb = skr_rx_cb(skb);
+	u32 bytes = skr_rx_bytes(skb);
 
-	*avail = min_t(u32, bytes, SKR_MAX_HDR_BYTES);
-	if (at + *avail <= skb_headlen(skb))
-		return skb->data + at;
-	*avail = 0;
+	cb->piece = skr_skb_at(skb, cb->at, bytes);
 	/* what a CPU cannot read, a device's memory, has no headers */
-	if (!skr_rx_copy_header(skb, 0, bth, buf))
-		return buf;
-	*avail = bth;
-	if (bth == sizeof(struct skr_bth)) {
-		u32 all = skr_opcodes[((struct skr_bth *)buf)->opcode].hdr_bytes;
-
-		if (all > bth && all <= bytes && skr_rx_copy_header(skb, bth, all, buf))
-			*avail = all;
-	}
-	return buf;
+	return bytes >= sizeof(*bth) && skr_rx_copy_header(skb, 0, sizeof(*bth), (u8 *)bth);
 }
 
 /**
@@ -129,15 +119,27 @@ static inline const void *skr_rx_header(struct sk_buff *skb, u8 *buf, u32 *avail
  * @skb: received packet or super-packet
  * @pkt: where the facts go
  *
+ * Each byte is read once. Headers often lie by themselves, and more than the opcode has
+ * would have to be put together.
+ *
  * Return: SKR_DROP_NONE, or the reason.
  */
 static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pkt)
 {
-	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
-	u32 avail;
-	const void *hdr = skr_rx_header(skb, buf, &avail);
+	union {
+		struct skr_bth bth;
+		u8 bytes[SKR_MAX_HDR_BYTES];
+	} hdr __uninitialized;
+	u32 bytes = skr_rx_bytes(skb), avail = 0;
 
-	return skr_parse(pkt, hdr, avail, skr_rx_bytes(skb));
+	if (skr_rx_look(skb, &hdr.bth)) {
+		avail = max_t(u32, sizeof(hdr.bth), skr_opcodes[hdr.bth.opcode].hdr_bytes);
+		if (avail > bytes ||
+		    (avail > sizeof(hdr.bth) &&
+		     !skr_rx_copy_header(skb, sizeof(hdr.bth), avail, hdr.bytes)))
+			avail = sizeof(hdr.bth);
+	}
+	return skr_parse(pkt, hdr.bytes, avail, bytes);
 }
 
 /**
@@ -145,11 +147,17 @@ static inline enum skr_drop skr_rx_parse(struct sk_buff *skb, struct skr_pkt *pk
  * @skb: received packet or super-packet
  * @pkt: its facts
  *
- * Return: offset from skb->data.
+ * Return: its place, to copy from.
  */
-static inline u32 skr_rx_payload(struct sk_buff *skb, const struct skr_pkt *pkt)
+static inline struct skr_source skr_rx_payload(struct sk_buff *skb, const struct skr_pkt *pkt)
 {
-	return skr_rx_cb(skb)->at + pkt->hdr_bytes;
+	const struct skr_rx_cb *cb = skr_rx_cb(skb);
+
+	return (struct skr_source) {
+		.piece = cb->piece ? cb->piece + pkt->hdr_bytes : NULL,
+		.skb = skb,
+		.offset = cb->at + pkt->hdr_bytes,
+	};
 }
 
 /**

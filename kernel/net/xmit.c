@@ -135,7 +135,7 @@ static bool skr_rx_icrc_ok_whole(struct sk_buff *skb, const u8 *bth, u32 hdr_byt
 bool skr_rx_icrc_ok(struct sk_buff *skb, u32 hdr_bytes)
 {
 	u32 at = skr_rx_cb(skb)->at, bytes = skr_rx_bytes(skb);
-	const void *bth = skr_skb_at(skb, at, bytes);
+	const void *bth = skr_rx_cb(skb)->piece;
 	u8 buf[SKR_MAX_HDR_BYTES] __uninitialized;
 	u32 end = at + bytes - SKR_ICRC_BYTES;
 	__le32 icrc;

@@ -184,12 +184,13 @@ static void skr_comp_read(struct skr_qp *qp, struct skr_swqe *wqe, struct sk_buf
 {
 	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->req.num_sge);
 	u32 offset = skr_psn_diff(pkt->psn, wqe->first_psn) * qp->attr.mtu;
+	struct skr_source from = skr_rx_payload(skb, pkt);
 
 	if (!skr_comp_read_fits(qp, pkt, wqe->length - offset)) {
 		skr_qp_error(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (!skr_sges_write_skb(&sges, offset, skb, skr_rx_payload(skb, pkt), pkt->payload_bytes)) {
+	if (!skr_sges_write_skb(&sges, offset, &from, pkt->payload_bytes)) {
 		skr_comp_unwritten(qp, wqe->length - offset - pkt->payload_bytes);
 		return;
 	}

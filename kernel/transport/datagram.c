@@ -84,12 +84,12 @@ static bool skr_datagram_scatter(struct skr_qp *qp, struct sk_buff *skb,
 {
 	struct skr_rwqe *wqe = qp->recv.wqe;
 	struct skr_sges sges = skr_qp_sges(qp, wqe->sge, wqe->num_sge);
+	struct skr_source from = skr_rx_payload(skb, pkt);
 	u8 grh[SKR_GRH_BYTES];
 
 	skr_rx_grh(skb, grh);
 	return skr_sges_write(&sges, 0, grh, sizeof(grh)) &&
-	       skr_sges_write_skb(&sges, sizeof(grh), skb, skr_rx_payload(skb, pkt),
-				  pkt->payload_bytes);
+	       skr_sges_write_skb(&sges, sizeof(grh), &from, pkt->payload_bytes);
 }
 
 void skr_datagram_receive(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt)

@@ -128,6 +128,7 @@ static void skr_resp_recv_done(struct skr_qp *qp, const struct skr_pkt *pkt, u8 
 static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 				      const struct skr_pkt *pkt)
 {
+	struct skr_source from = skr_rx_payload(skb, pkt);
 	struct skr_responder *resp = &qp->resp;
 	enum skr_verdict verdict;
 	struct skr_sges sges;
@@ -141,8 +142,7 @@ static enum skr_verdict skr_resp_send(struct skr_qp *qp, struct sk_buff *skb,
 	if (pkt->payload_bytes > qp->recv.wqe->length - resp->received)
 		return SKR_LOCAL_LEN;
 	sges = skr_qp_sges(qp, qp->recv.wqe->sge, qp->recv.wqe->num_sge);
-	if (!skr_sges_write_skb(&sges, resp->received, skb, skr_rx_payload(skb, pkt),
-				pkt->payload_bytes))
+	if (!skr_sges_write_skb(&sges, resp->received, &from, pkt->payload_bytes))
 		return skr_qp_missed(qp) ? SKR_ABSENT : SKR_REM_OP;
 	if (pkt->flags & SKR_HAS_IETH && !skr_invalidate(&sges.who, pkt->ieth))
 		return SKR_REM_ACCESS;
@@ -188,6 +188,7 @@ static enum skr_verdict skr_resp_write_begin(struct skr_qp *qp, const struct skr
 static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 				       const struct skr_pkt *pkt)
 {
+	struct skr_source from = skr_rx_payload(skb, pkt);
 	struct skr_responder *resp = &qp->resp;
 	struct skr_who who = skr_qp_who(qp);
 	enum skr_verdict verdict;
@@ -207,8 +208,7 @@ static enum skr_verdict skr_resp_write(struct skr_qp *qp, struct sk_buff *skb,
 			return verdict;
 	}
 	if (pkt->payload_bytes &&
-	    !skr_remote_write_skb(&who, resp->rkey, resp->va, skb, skr_rx_payload(skb, pkt),
-				  pkt->payload_bytes))
+	    !skr_remote_write_skb(&who, resp->rkey, resp->va, &from, pkt->payload_bytes))
 		return skr_resp_inaccessible(qp, resp->left - pkt->payload_bytes);
 	resp->va += pkt->payload_bytes;
 	resp->left -= pkt->payload_bytes;
@@ -314,7 +314,7 @@ static enum skr_verdict skr_resp_atomic_write(struct skr_qp *qp, struct sk_buff 
 	    pkt->va & (SKR_ATOMIC_WRITE_BYTES - 1))
 		return SKR_INV_REQ;
 	/* as the bytes lie: nobody counts with them */
-	if (skb_copy_bits(skb, skr_rx_payload(skb, pkt), &atomic.swap_add,
+	if (skb_copy_bits(skb, skr_rx_payload(skb, pkt).offset, &atomic.swap_add,
 			  SKR_ATOMIC_WRITE_BYTES))
 		return SKR_INV_REQ;
 	if (!skr_remote_atomic(&who, &atomic))

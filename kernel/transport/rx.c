@@ -257,6 +257,27 @@ static void skr_rx_group(struct sk_buff *skb, const struct skr_pkt *pkt)
 	cb->len = len;
 }
 
+/*
+ * Does the packet at hand belong to the run that is being collected, as far as its BTH
+ * tells? Then it is parsed and checked once, when its turn comes. One that must have its
+ * ICRC checked here, and has a wrong one, does not.
+ */
+static bool skr_rx_follows(struct sk_buff *skb, const struct skr_rx_run *run)
+{
+	const struct skr_opcode *op;
+	struct skr_bth bth __uninitialized;
+
+	if (!run->qp || run->queue == &run->qp->rx_cnp || !skr_rx_look(skb, &bth))
+		return false;
+	op = &skr_opcodes[bth.opcode];
+	if ((get_unaligned_be32(&bth.qpn) & SKR_MASK24) != run->pkt.qpn ||
+	    bth.opcode == SKR_OPCODE_CNP || !op->flags ||
+	    (op->flags ^ run->pkt.flags) & SKR_IS_RESPONSE)
+		return false;
+	return run->late || (skr_rx_bytes(skb) >= op->hdr_bytes + SKR_ICRC_BYTES &&
+			     skr_rx_icrc_ok(skb, op->hdr_bytes));
+}
+
 void skr_rx(struct sk_buff *skb)
 {
 	struct skr_rx_cb *cb = skr_rx_cb(skb);
@@ -275,12 +296,13 @@ void skr_rx(struct sk_buff *skb)
 	skb_orphan(skb);
 	nf_reset_ct(skb);
 	do {
+		if (skr_rx_follows(skb, &run))
+			continue;
 		drop = skr_rx_check(skb, &pkt, &qp);
 		queue = NULL;
 		if (!drop && pkt.qpn != SKR_QPN_MULTICAST)
 			queue = skr_rx_queue_for(qp, &pkt);
-		if (!drop && !(run.qp && run.late && queue == run.queue) &&
-		    !skr_rx_icrc_ok(skb, pkt.hdr_bytes)) {
+		if (!drop && !skr_rx_icrc_ok(skb, pkt.hdr_bytes)) {
 			drop = SKR_DROP_ICRC;
 			queue = NULL;
 		}

@@ -297,12 +297,14 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
-/* The packet at hand was counted as one that was taken, but its ICRC is wrong. */
-static enum skr_drop skr_rx_bad(struct skr_qp *qp, struct sk_buff *skb)
+/* The packet at hand was counted as one that was taken, with those before it, but is bad. */
+static void skr_rx_bad(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt,
+		       enum skr_drop drop)
 {
 	skr_qp_count_add(qp, SKR_CNT_RX_DROP + SKR_DROP_NONE, -1);
 	skr_qp_count_add(qp, SKR_CNT_RX_BYTES, -(u64)skr_rx_bytes(skb));
-	return SKR_DROP_ICRC;
+	skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
+	trace_skr_rx_drop(qp->dev, pkt, drop);
 }
 
 /*
@@ -318,10 +320,9 @@ static bool skr_rx_one(struct skr_qp *qp, struct sk_buff *skb, const struct sk_b
 		drop = skr_rx_again(qp, skb, pkt, queue);
 	if (!drop && skr_rx_cb(skb)->at >= skr_rx_cb(skb)->good &&
 	    !skr_rx_icrc_ok(skb, pkt->hdr_bytes))
-		drop = skr_rx_bad(qp, skb);
+		drop = SKR_DROP_ICRC;
 	if (drop) {
-		skr_qp_count(qp, SKR_CNT_RX_DROP + drop);
-		trace_skr_rx_drop(qp->dev, pkt, drop);
+		skr_rx_bad(qp, skb, pkt, drop);
 		return true;
 	}
 	trace_skr_rx(qp->dev, pkt);
@@ -501,8 +502,8 @@ static bool skr_step(struct skr_qp *qp)
 	if (qp->tx_total - sent >= SKR_TX_BULK)
 		WRITE_ONCE(qp->tx_bulk, jiffies);
 	qp->xrc_srq = NULL;
-	srcu_read_unlock(&qp->dev->mr_srcu, idx);
 	qp->last_key = NULL;
+	srcu_read_unlock(&qp->dev->mr_srcu, idx);
 	return more;
 }
 
