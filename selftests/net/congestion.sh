@@ -23,6 +23,13 @@ senders_up 2
 super_off
 control dcqcn
 
+# too_slow PERCENT FIGURES - a kernel that is made to look for faults used less of the
+# bottleneck than that
+too_slow()
+{
+	[ "$SLOW" -gt 1 ] && awk -v least="$1" '{ exit $1 >= least }' <<< "$2"
+}
+
 # one KIND [ARGS...] - an incast, and all that must hold of it whatever the speed
 one()
 {
@@ -37,7 +44,7 @@ one()
 	check "$kind: marks on the wire are counted, all of them" marks_counted
 	check "$kind: so are CNPs, where they begin and where they end" cnps_counted
 	check "$kind: no CNP was a stranger's" no_strangers
-	if [ "$SLOW" -gt 1 ] && awk '{ exit $1 >= 60 }' <<< "$came"; then
+	if too_slow 60 "$came"; then
 		skip "$kind: each sender has slowed down" "this kernel cannot fill the bottleneck"
 	else
 		check "$kind: each sender has slowed down" all_slowed
@@ -52,7 +59,7 @@ remember
 check "without congestion control: every byte is right all the same" watched incast 1000 --depth 8
 check "nothing is marked" no_marks
 came=$(figures 0 1000 1000)
-if [ "$SLOW" -gt 1 ] && awk '{ exit $1 >= 90 }' <<< "$came"; then
+if too_slow 90 "$came"; then
 	skip "but dropped" "this kernel cannot fill the bottleneck"
 else
 	check "but dropped" some_dropped
