@@ -20,9 +20,9 @@ function ratio(a, b) {
 	return a != "" && b ? sprintf("%.2f", a / b) : ""
 }
 
-# picoseconds a byte of both passes, in the unit of the key
+# picoseconds a byte of both passes, with packets of that size, in the unit of the key
 function passes(key,    icrc) {
-	icrc = median("alone", "ICRC [ps/B]")
+	icrc = median("alone", "ICRC MTU " (key ~ /MTU 1024/ ? 1024 : 4096) " [ps/B]")
 	if (key ~ /CPU-s/)
 		return 2 * icrc / 1000
 	if (key ~ /ps.B/)
@@ -64,7 +64,8 @@ function side_by_side(    i, key, us, rxe, other, less, limit) {
 	alone("TCP, one stream [MiB/s]", median("tcp", "stream [MiB/s]"))
 	alone("TCP, one stream, steered [MiB/s]", median("tcp", "stream steered [MiB/s]"))
 	alone("TCP, latency [us]", median("tcp", "latency [us]"))
-	alone("ICRC alone [ps/B]", median("alone", "ICRC [ps/B]"))
+	alone("ICRC alone, MTU 4096 [ps/B]", median("alone", "ICRC MTU 4096 [ps/B]"))
+	alone("ICRC alone, MTU 1024 [ps/B]", median("alone", "ICRC MTU 1024 [ps/B]"))
 	alone("copy alone [ps/B]", median("alone", "copy [ps/B]"))
 	limit = median("alone", "ICRC and copy [MiB/s]")
 	us = median("skerry", "write 64 KiB MTU 4096 [MiB/s]")
@@ -93,7 +94,8 @@ function kernel_verbs(    i, key, us, rxe, siw, less) {
 		if (less)
 			times("  less the ICRC", us - less, rxe - less, siw)
 	}
-	printf "%-34s %9s\n", "ICRC alone, one pass [ps/B]", median("alone", "ICRC [ps/B]")
+	printf "%-34s %9s\n", "ICRC alone, MTU 4096 [ps/B]", median("alone", "ICRC MTU 4096 [ps/B]")
+	printf "%-34s %9s\n", "ICRC alone, MTU 1024 [ps/B]", median("alone", "ICRC MTU 1024 [ps/B]")
 }
 
 function columns(    i, j) {
