@@ -130,12 +130,3 @@ int skr_memory_renew(struct skr_memory *mem, struct skr_dev *dev, const struct s
 		return -EACCES;
 	return skr_memory_get(mem, dev, old->start, old->length, access);
 }
-
-void *skr_memory_piece(const struct skr_memory *mem, u64 at, u32 *length)
-{
-	if (mem->vaddr)
-		return mem->vaddr + at;
-	at += mem->offset;
-	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
-	return page_address(mem->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
-}

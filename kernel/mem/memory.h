@@ -5,10 +5,10 @@
 #ifndef SKR_MEM_MEMORY_H
 #define SKR_MEM_MEMORY_H
 
+#include <linux/mm.h>
 #include <linux/types.h>
 
 struct ib_umem;
-struct page;
 struct skr_dev;
 struct skr_dmabuf;
 struct skr_odp;
@@ -122,6 +122,13 @@ static inline bool skr_memory_same(const struct skr_memory *a, const struct skr_
  * Context: any, under dev->mr_srcu.
  * Return: their kernel address.
  */
-void *skr_memory_piece(const struct skr_memory *mem, u64 at, u32 *length);
+static inline void *skr_memory_piece(const struct skr_memory *mem, u64 at, u32 *length)
+{
+	if (mem->vaddr)
+		return mem->vaddr + at;
+	at += mem->offset;
+	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(at));
+	return page_address(mem->pages[at >> PAGE_SHIFT]) + offset_in_page(at);
+}
 
 #endif /* SKR_MEM_MEMORY_H */

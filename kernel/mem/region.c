@@ -91,8 +91,8 @@ static void *skr_page_list_piece(const struct skr_page_list *list, u64 at, u32 *
 	return (void *)(uintptr_t)(list->addr[at >> list->shift] + in_page);
 }
 
-void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
-		  struct skr_odp_table **held)
+void *skr_mr_hold_other(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
+			struct skr_odp_table **held)
 {
 	u64 at = addr - mr->key.start;
 
@@ -103,9 +103,7 @@ void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
 	case SKR_MR_FAST:
 		return skr_page_list_piece(&mr->list, at, length);
 	default:
-		if (mr->mem.odp)
-			return skr_odp_hold(mr->mem.odp, at, length, write, held);
-		return skr_memory_piece(&mr->mem, at, length);
+		return skr_odp_hold(mr->mem.odp, at, length, write, held);
 	}
 }
 

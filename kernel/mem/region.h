@@ -293,6 +293,20 @@ struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u
 			       int access, u64 *addr, u64 length);
 
 /**
+ * skr_mr_hold_other() - skr_mr_hold(), of what is not pinned pages of a process
+ * @mr: region
+ * @addr: first address
+ * @length: bytes that are wanted; reduced to those that follow one another
+ * @write: they will be written
+ * @held: set to what skr_mr_drop() wants
+ *
+ * Context: as skr_mr_hold().
+ * Return: their kernel address, or NULL if the page is not there.
+ */
+void *skr_mr_hold_other(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
+			struct skr_odp_table **held);
+
+/**
  * skr_mr_hold() - find bytes of a region, and keep them where they are
  * @mr: region
  * @addr: first address
@@ -304,8 +318,14 @@ struct skr_mr *skr_key_resolve(struct skr_key *key, const struct skr_who *who, u
  * Context: as skr_key_resolve(). On success skr_mr_drop() follows at once.
  * Return: their kernel address, or NULL if the page is not there.
  */
-void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
-		  struct skr_odp_table **held);
+static inline void *skr_mr_hold(const struct skr_mr *mr, u64 addr, u32 *length, bool write,
+				struct skr_odp_table **held)
+{
+	if (mr->key.kind != SKR_MR_USER || mr->mem.odp)
+		return skr_mr_hold_other(mr, addr, length, write, held);
+	*held = NULL;
+	return skr_memory_piece(&mr->mem, addr - mr->key.start, length);
+}
 
 /**
  * skr_mr_drop() - the access is over
