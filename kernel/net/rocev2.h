@@ -110,8 +110,13 @@ static inline bool skr_rx_look(struct sk_buff *skb, struct skr_bth *bth)
 	u32 bytes = skr_rx_bytes(skb);
 
 	cb->piece = skr_skb_at(skb, cb->at, bytes);
+	if (bytes < sizeof(*bth))
+		return false;
 	/* what a CPU cannot read, a device's memory, has no headers */
-	return bytes >= sizeof(*bth) && skr_rx_copy_header(skb, 0, sizeof(*bth), (u8 *)bth);
+	if (!cb->piece)
+		return skr_rx_copy_header(skb, 0, sizeof(*bth), (u8 *)bth);
+	memcpy(bth, cb->piece, sizeof(*bth));
+	return true;
 }
 
 /**

@@ -54,7 +54,11 @@ __u32 skr_icrc_hdr(enum skr_l3 net, const void *l3, const void *udp, const void 
 		n += SKR_UDP_BYTES;
 	}
 
-	memcpy(copy + n, bth, hdr_bytes);
+	/* most packets have nothing else, and what has a constant size is copied at once */
+	memcpy(copy + n, bth, sizeof(struct skr_bth));
+	if (hdr_bytes > sizeof(struct skr_bth))
+		memcpy(copy + n + sizeof(struct skr_bth), bth + sizeof(struct skr_bth),
+		       hdr_bytes - sizeof(struct skr_bth));
 	copy[n + SKR_BTH_RESV8A] = 0xff;
 	return crc32_le(SKR_ICRC_SEED, copy, n + hdr_bytes);
 }
