@@ -17,6 +17,8 @@
 . "$(dirname "$0")/../lib/storm.sh"
 # shellcheck source-path=SCRIPTDIR source=../lib/ulp.sh
 . "$(dirname "$0")/../lib/ulp.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/storm_first.sh
+. "$(dirname "$0")/../lib/storm_first.sh"
 # shellcheck source-path=SCRIPTDIR source=../lib/nvme.sh
 . "$(dirname "$0")/../lib/nvme.sh"
 # shellcheck source-path=SCRIPTDIR source=../lib/storm_nvme.sh
@@ -32,6 +34,7 @@ note "seed $SEED, $DURATION s"
 RANDOM=$SEED
 nvme_prepare
 storm_prepare "$DURATION"
+first_up
 nvme_up
 world_up
 end=$((EPOCHSECONDS + DURATION))
@@ -52,6 +55,7 @@ while [ "$EPOCHSECONDS" -lt $end ]; do
 	happened[$event]=$((${happened[$event]:-0} + 1))
 	events=$((events + 1))
 	world_whole
+	first_whole
 	nvme_whole
 done
 for event in "${!happened[@]}"; do
@@ -63,13 +67,14 @@ check "there was traffic" test $busy -gt $((events / 3))
 check "processes end when they are killed" traffic_down
 if [ -n "$NVME" ]; then
 	check "NVMe was at work" test $nvme_busy -gt 0
-	check "what it read is what it had written" nvme_right
+	check "what it read is what it had written" fio_right nvme
 else
 	skip "NVMe was at work" "not in this kernel"
 	skip "what it read is what it had written" "not in this kernel"
 fi
 world_down
 nvme_down
+first_down
 check "no device is left" wait_until 20 no_devices
 check "no object is left" no_objects
 check "port 4791 is free in the first namespace" wait_until 5 port_free ''
