@@ -98,10 +98,11 @@ fio_right()
 	! fio_wrong "$TMP/fio-$1" "$TMP/wrong-$1"
 }
 
-# fio_wrong FILE...
+# fio_wrong FILE... - of a block's header it says "verify: bad", of the rest "crc32c: verify
+# failed"
 fio_wrong()
 {
-	grep -s verify: "$@"
+	grep -sE 'verify(:| failed)' "$@"
 }
 
 #
