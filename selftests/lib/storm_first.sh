@@ -132,5 +132,6 @@ first_link_gone()
 
 first_netdev_gone()
 {
+	nfs_leave
 	ip link del "$FIRST_DEV_A"
 }
