@@ -17,19 +17,32 @@ nfs_there()
 # nfs_up - the server, once it listens
 nfs_up()
 {
+	defer nfs_down
+	nfs_start
+}
+
+nfs_down()
+{
+	nfs_umount
+	nfs_stop
+}
+
+# nfs_start - as nfs_up, but it stays until nfs_stop
+nfs_start()
+{
+	# "ready" is not what the last one said
+	: > "$TMP/nfs"
 	in_host "$NS_A"
 	"${_in[@]}" unshare --mount "$SELFTESTS/lib/nfs_server.sh" > "$TMP/nfs" 2>&1 &
 	_nfs_server=$!
-	defer nfs_down
 	wait_until 40 grep -q ready "$TMP/nfs" && return
 	cat "$TMP/nfs"
 	return 1
 }
 
-nfs_down()
+nfs_stop()
 {
 	[ -n "$_nfs_server" ] || return 0
-	nfs_umount
 	kill "$_nfs_server"
 	reap 30 "$_nfs_server"
 	# in the other guest it goes by itself
@@ -52,22 +65,27 @@ nfs_client()
 	fi
 }
 
-# nfs_mount ADDRESS
+# nfs_mount ADDRESS [OPTIONS] - until nfs_umount or nfs_down
 nfs_mount()
 {
 	local server=$1 proto=rdma
 
 	case $1 in *:*) server="[$1]" proto=rdma6 ;; esac
 	mkdir -p $NFS_DIR
-	nfs_client timeout 100 mount -t nfs4 -o "proto=$proto,port=20049,vers=4.2,sec=sys" \
+	nfs_client timeout 100 mount -t nfs4 -o "proto=$proto,port=20049,vers=4.2,sec=sys${2:+,$2}" \
 		"$server:/" $NFS_DIR || return
-	defer nfs_umount
 	grep " $NFS_DIR nfs4 .*proto=$proto" /proc/mounts
+}
+
+# nfs_mounted - asks nobody who may not answer
+nfs_mounted()
+{
+	grep -q " $NFS_DIR nfs4 " /proc/mounts
 }
 
 nfs_umount()
 {
-	! mountpoint -q $NFS_DIR || umount $NFS_DIR || umount -fl $NFS_DIR
+	! nfs_mounted || umount $NFS_DIR || umount -fl $NFS_DIR
 }
 
 # nfs_io NAME ARGUMENT... - write and verify
@@ -77,12 +95,6 @@ nfs_io()
 
 	shift
 	verify_io '' $NFS_FILE $((16 * MIB)) "$name" "$@"
-}
-
-# nfs_connected - there is a connection right now
-nfs_connected()
-{
-	nfs_client rdma res show qp link "$SK_B/1" | grep -q 'state RTS.*comm \[rpcrdma\]'
 }
 
 # nfs_over_a_break A|B - a host's link goes down under I/O and comes back

@@ -8,6 +8,8 @@ set -e
 DIR=/tmp/skerry-export
 NFSD=/proc/fs/nfsd
 
+# a client's mount that it was born with would outlive the client's own
+umount -l /tmp/skerry-nfs 2> /dev/null || true
 mount -t tmpfs tmpfs /var/lib/nfs
 mkdir -p /var/lib/nfs/v4recovery $DIR
 touch /var/lib/nfs/etab /var/lib/nfs/rmtab
