@@ -336,8 +336,23 @@ long Attacker::issue_write(const Call &call, bool spoil)
 		       bytes);
 }
 
+/*
+ * ib_core forgets to let go of the task when an ioctl() that asks for a context is refused,
+ * the second one of a descriptor for one (UVERBS_METHOD_GET_CONTEXT; by write() it is let go
+ * of). Where kmemleak looks that would be all it finds, and nobody asks.
+ */
+static bool loses_task(const Call &call)
+{
+	static const bool seen = access("/sys/kernel/debug/kmemleak", F_OK) == 0;
+
+	return seen && call.object == UVERBS_OBJECT_DEVICE &&
+	       call.method == UVERBS_METHOD_GET_CONTEXT;
+}
+
 long Attacker::issue(const Call &call, bool spoil, int64_t *made)
 {
+	if (spoil && loses_task(call))
+		return -1;
 	arena.clear();
 	std::snprintf(score.doing.data(), score.doing.size(), "call %llu: %s",
 		      static_cast<unsigned long long>(score.of[CALLS]), call.name().c_str());
