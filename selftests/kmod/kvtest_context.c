@@ -83,7 +83,7 @@ static void kvt_in_irq(struct kvt *t)
 	struct kvt_both both = { .t = t };
 	int i;
 
-	both.work = IRQ_WORK_INIT_HARD(kvt_in_irq_work);
+	both.work = IRQ_WORK_INIT(kvt_in_irq_work);
 	for (i = 0; i < 50 && !t->bad; i++) {
 		init_completion(&both.posted);
 		irq_work_queue(&both.work);
