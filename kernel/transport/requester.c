@@ -481,6 +481,20 @@ static void skr_req_drained(struct skr_qp *qp)
 		skr_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
+/*
+ * Is so much under way that an answer comes before the peer has worked it off? Then the
+ * ring is looked at, as when the window was closed, and whoever posts until then need not
+ * enter the kernel. Small messages that wait for an answer would wait for too long.
+ */
+static bool skr_req_answer_soon(const struct skr_qp *qp)
+{
+	const struct skr_requester *req = &qp->req;
+	u32 packets = skr_psn_diff(req->psn, req->una_psn);
+
+	return skr_qp_reliable(qp) && qp->state == IB_QPS_RTS && qp->attr.timeout &&
+	       jiffies - qp->tx_bulk <= 1 && packets * qp->attr.mtu >= SKR_QUIET_BYTES;
+}
+
 /* Collect packets. Return: true if more could be sent at once. */
 static bool skr_req_collect(struct skr_qp *qp, struct skr_batch *out, int budget)
 {
@@ -495,7 +509,7 @@ static bool skr_req_collect(struct skr_qp *qp, struct skr_batch *out, int budget
 			continue;
 		if (qp->state == IB_QPS_ERR)
 			return false;
-		if (skr_poll_drained(qp))
+		if (skr_poll_drained(qp) || skr_req_answer_soon(qp))
 			return false;
 		if (!skr_ring_want_kick(&sq->ring, sq->taken)) {
 			sq->idle = true;

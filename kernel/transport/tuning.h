@@ -50,6 +50,8 @@
 #define SKR_RX_LATE		4
 /* What is sent in one step, in units of SKR_TX_UNIT, by a QP that sends bulk */
 #define SKR_TX_BULK		8
+/* While it has so much under way, who posts to it need not enter the kernel */
+#define SKR_QUIET_BYTES		SZ_128K
 /* Work that came alone so often in a row is no longer made to wait for more ... */
 #define SKR_SOON_LONE		4
 /* ... but for one time in so many */
