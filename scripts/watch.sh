@@ -6,13 +6,18 @@
 
 BOOT_LIMIT=240	# seconds without a word from a booting guest
 SLACK=90	# seconds that a test may take beyond its own time-out
+END_LIMIT=60	# seconds to power down, when all is said: User-mode Linux may never come to it
 
 # quiet_limit - how long the guest may say nothing now
 quiet_limit()
 {
 	local begun
 
-	begun=$(grep -a '^@begin ' "${dir:?}/verdict" 2> /dev/null | tail -n 1 | cut -d' ' -f3)
+	if grep -aq '^@done' "${dir:?}/verdict" 2> /dev/null; then
+		echo $END_LIMIT
+		return
+	fi
+	begun=$(grep -a '^@begin ' "$dir/verdict" 2> /dev/null | tail -n 1 | cut -d' ' -f3)
 	if [ -n "$begun" ]; then
 		echo $((begun + SLACK))
 	else
