@@ -483,6 +483,18 @@ static inline bool skr_qp_sends(const struct skr_qp *qp)
 }
 
 /**
+ * skr_qp_bulk() - has the QP sent bulk within a tick or two?
+ * @qp: QP
+ *
+ * Context: any; without the QP's lock it is a guess.
+ * Return: true if it has.
+ */
+static inline bool skr_qp_bulk(const struct skr_qp *qp)
+{
+	return jiffies - READ_ONCE(qp->tx_bulk) <= 1;
+}
+
+/**
  * skr_qp_who() - a QP as one who wants access to memory
  * @qp: QP, not shut down; of an XRC target, with a request in work
  *

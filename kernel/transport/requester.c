@@ -492,7 +492,7 @@ static bool skr_req_answer_soon(const struct skr_qp *qp)
 	u32 packets = skr_psn_diff(req->psn, req->una_psn);
 
 	return skr_qp_reliable(qp) && qp->state == IB_QPS_RTS && qp->attr.timeout &&
-	       jiffies - qp->tx_bulk <= 1 && packets * qp->attr.mtu >= SKR_QUIET_BYTES;
+	       skr_qp_bulk(qp) && packets * qp->attr.mtu >= SKR_QUIET_BYTES;
 }
 
 /* Collect packets. Return: true if more could be sent at once. */

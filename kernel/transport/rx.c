@@ -133,7 +133,7 @@ static bool skr_rx_aside(const struct skr_qp *qp, const struct sk_buff_head *que
 	    num_online_cpus() == 1 || queue == &qp->rx_cnp)
 		return false;
 	return bytes >= SKR_RX_ASIDE || test_bit(SKR_QP_ASIDE, &qp->run_flags) ||
-	       jiffies - READ_ONCE(qp->tx_bulk) <= 1;
+	       skr_qp_bulk(qp);
 }
 
 struct sk_buff *skr_rx_dequeue(struct skr_qp *qp, struct sk_buff_head *queue)

@@ -297,7 +297,7 @@ static bool skr_rx_execute(struct skr_qp *qp, struct sk_buff *skb, const struct 
 	return skr_responder(qp, skb, pkt);
 }
 
-/* The packet at hand was counted as one that was taken, with those before it, but is bad. */
+/* The packet at hand was counted as taken when its skb was, but is bad. */
 static void skr_rx_bad(struct skr_qp *qp, struct sk_buff *skb, const struct skr_pkt *pkt,
 		       enum skr_drop drop)
 {
