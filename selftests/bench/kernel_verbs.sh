@@ -39,24 +39,12 @@ per()
 	figure "$1" "$(awk -v ns="${line%% *}" -v scale="$3" 'BEGIN { print ns * scale }')" "$2"
 }
 
-# one pass of the ICRC, on data that is in the cache
-icrc()
-{
-	local line mtu
-
-	for mtu in 4096 1024; do
-		line=$(measured op=crc bytes=65536 "mtu=$mtu" ms=500) || { echo "$line"; return 1; }
-		line=${line#*crc_ps/B=}
-		WHO=alone figure "ICRC MTU $mtu" "${line%% *}" ps/B
-	done
-}
-
 # large messages by the byte, small ones by the message
 kernel_figures()
 {
 	local mtu verb ps_a_byte=0.0152587890625
 
-	icrc || return
+	limits || return
 	for mtu in 4096 1024; do
 		for verb in write send read; do
 			per "$verb 64 KiB MTU $mtu" ps/B $ps_a_byte "op=$verb" bytes=65536 "mtu=$mtu" \

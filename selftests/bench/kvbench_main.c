@@ -105,10 +105,10 @@ static int kvb_get_params(struct kvb_params *p)
 /* The result must be looked at, or nothing is computed. */
 static u32 kvb_sink;
 
-/* One pass over packets of the path MTU, for @limit_ns. Return: bytes. */
 /* Eight bytes of ones, IPv4 and UDP headers, BTH */
 #define KVB_CRC_HDR_BYTES	48
 
+/* One pass over packets of the path MTU, for @limit_ns. Return: bytes. */
 static u64 kvb_crc(const void *buf, const struct kvb_params *p, u64 limit_ns, u64 *ns)
 {
 	const u8 hdr[KVB_CRC_HDR_BYTES] = {};
