@@ -15,11 +15,23 @@ at_least()
 	[ "$(cm_ids "$1")" -ge "$2" ]
 }
 
-# cm_listens HOST - somebody listens there: to have an ID is not enough, who asks a moment
-# before is rejected
+# all_wait HOST PID - no thread of that process runs, or waits for what will not fail
+all_wait()
+{
+	! on "$1" grep -rqs "^State:.[RD]" "/proc/$2/task" --include=status
+}
+
+# cm_listens HOST - somebody listens there: to have an ID is not enough, nor is an ID in
+# that state, which it has a moment before requests find it; who asks then is rejected.
+# Who made it waits for events once it is done; rsockets ask for them again and again.
 cm_listens()
 {
-	on "$1" rdma resource show cm_id | grep -q "state LISTEN.*pid"
+	local pid
+
+	pid=$(on "$1" rdma resource show cm_id |
+		sed -n 's/.*state LISTEN.* pid \([0-9]*\).*/\1/p' | head -n 1)
+	[ -n "$pid" ] || return
+	wait_until 1 all_wait "$1" "$pid" || :
 }
 
 # cm_pair SECONDS SERVER... -- CLIENT... - run_pair with a server that listens by rdma_cm
